@@ -220,6 +220,7 @@ def releases(folder):
     points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])
     sites = PrivateKMedoids(8, epsilon=1.0, space=FiniteMetric.from_points(points), existing_sites=[3, 4])
     yield "sites", sites.fit(rng.integers(0, 200, 20_000)).release_, {}
+    yield "sites with a map", sites.release_, {"space": sites.space}
     users = PrivateKMeans(4, epsilon=4.0, bounds=(0, 110), adjacency="replace", model="local")
     yield "local", users.fit(rows[:, :2]).release_, {}
     cover = max_coverage(rng.integers(0, 50, 2_000), [[i, i + 1] for i in range(49)], 5, epsilon=1.0, delta=1e-6, n_items=50)

@@ -21,7 +21,7 @@ from spinney.exceptions import DataError, ParameterError
 STANDARD_OUTPUT = "-"
 
 #: Suffixes of files that are not JSON.
-OTHERS = (".csv", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".toml", ".txt", ".xlsx")
+OTHERS = (".csv", ".geojson", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".svg", ".toml", ".txt", ".xlsx")
 #: Of systems that have them: a name that is a link is refused, and no child process gets the file.
 _GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 

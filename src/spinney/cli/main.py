@@ -199,7 +199,9 @@ def predict(release: Path, table: Path, out: Path | None, spool: Path | None, **
 @click.option("--all", "whole", is_flag=True, help="Every column, center and charge, not only what fits on a page.")
 @CURVE
 @MAX_K
-@click.option("--picture", type=FILE, default=None, help="Also write a PNG: of the curve with --curve, else of the release.")
+@click.option(
+    "--map", "--picture", "picture", type=FILE, default=None, help="Also write a picture: .png, .svg; of sites .html, .geojson."
+)
 @add_options(*MAP_OPTIONS)
 @JSON
 def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Path | None, **public: Any) -> None:

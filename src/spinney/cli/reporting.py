@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from spinney.cli.files import check_suffix, is_standard_output, tell_release, written_whole
-from spinney.cli.options import CURVE, FILE, MAX_K, OUT
+from spinney.cli.options import CURVE, FILE, MAP_OPTIONS, MAX_K, OUT, add_options
 from spinney.exceptions import ParameterError
 
 
@@ -28,22 +28,26 @@ from spinney.exceptions import ParameterError
 )
 @CURVE
 @MAX_K
+@add_options(*MAP_OPTIONS)
 def report(
     release: Path, out: Path, ledger: Path | None, title: str | None, of: Path | None, names: tuple[tuple[int, str], ...],
-    curve: bool, max_k: int | None,
+    curve: bool, max_k: int | None, **public: Any,
 ) -> None:  # fmt: skip
     """Write a page to publish: the promise in plain words, what was found, what was spent, how to check it.
 
     One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
     """
+    from spinney.cli.showing import asked_curve, public_files, space_of
     from spinney.ledgers.ledger import Ledger
     from spinney.releases.centers import Release
     from spinney.releases.reading import read_release
+    from spinney.releases.sites import SiteRelease
     from spinney.report.publication import KINDS, markdown_page, write_report
     from spinney.verification.checking import verify
 
     if not is_standard_output(out):
         check_suffix(out, KINDS)
+    files = public_files(public)
     loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
     found = verify(release, ledger=ledger)
     if ledger is not None and not found.holds and (alone := verify(release)).holds:
@@ -51,14 +55,17 @@ def report(
     told: Any = None if of is None else read_release(of)
     estimated = None
     if curve:
-        from spinney.cli.showing import asked_curve
-
         if not isinstance(loaded, Release):
             raise ParameterError("Only a release of centers has a cost curve.", "leave --curve out.")
         estimated = asked_curve(loaded, max_k)
+    space = None
+    if files is not None:
+        if not isinstance(loaded, SiteRelease):
+            raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
+        space = space_of(loaded, files)
     with written_whole(out) as part:
         shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}
-        shown["names"] = dict(names)
+        shown |= {"names": dict(names), "space": space}
         if is_standard_output(out):
             part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
         else:

@@ -26,7 +26,8 @@ MOST_SHOWN = 20
 ALONE = "It has the sites alone, because a release holds no network: --graph with --coordinates, or --points, draws it."
 
 
-def _public_files(public: dict[str, Any]) -> PublicFiles | None:
+def public_files(public: dict[str, Any]) -> PublicFiles | None:
+    """Return the public files that a map is drawn from, if there are any."""
     from spinney.cli.site_fitting import PublicFiles
 
     if not any(public.values()):
@@ -37,7 +38,7 @@ def _public_files(public: dict[str, Any]) -> PublicFiles | None:
     return files
 
 
-def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
+def space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
     """Return the space in public files, after a check that the release could be about it."""
     space, _ = files.read()
     stated, sites = release.space, release.sites
@@ -78,7 +79,7 @@ def show_release(
         raise ReleaseError("Only a release of centers has a cost curve.", "leave --curve out.")
     if picture is not None and not (has_centers or has_sites):
         raise ReleaseError("This release has no picture.", "show the release of centers or sites that it is about.")
-    files = _public_files(public)
+    files = public_files(public)
     if files is not None and picture is None:
         raise ParameterError("Public files are for the picture alone.", "--picture FILE.")
     if not wants_json():
@@ -94,7 +95,7 @@ def show_release(
     if wants_json():
         click.echo(as_json(release.to_dict() | ({} if estimated is None else {"curve": vars(estimated)})))
     if picture is not None:
-        space = _space_of(release, files) if isinstance(release, SiteRelease) and files is not None else None
+        space = space_of(release, files) if isinstance(release, SiteRelease) and files is not None else None
         with written_whole(picture) as part:
             _draw(release, estimated, part, space, None if files is None else files.degrees)
         click.echo(f"Wrote {picture}." if space is not None or not has_sites else f"Wrote {picture}. {ALONE}", err=wants_json())
@@ -103,8 +104,8 @@ def show_release(
 def _draw(release: Any, curve: CostCurve | None, part: Path, space: FiniteMetric | None, degrees: bool | None) -> None:
     from spinney.releases.centers import Release
     from spinney.report.curve import draw_curve
-    from spinney.report.map import draw_map
     from spinney.report.picture import draw
+    from spinney.report.publication.maps import draw_map
 
     if curve is not None:
         draw_curve(curve, part)

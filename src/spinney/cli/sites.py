@@ -33,7 +33,9 @@ METRICS = ["euclidean", "manhattan", "haversine"]
     click.option("--metric", type=click.Choice(METRICS), default=None, help="Distance between --points."),
     click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
-    click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
+    click.option(
+        "--map", "--picture", "picture", type=FILE, default=None, help="Also write a map: .png, .svg, .geojson, or .html."
+    ),
     click.option("--csv", "csv_file", type=OUT, default=None, help="Also write the sites as a table (CSV)."),
     LEDGER,
     click.option("--out", type=OUT, default=None, help="Where to write the release (JSON); - for standard output."),
@@ -70,7 +72,8 @@ def sites(
     if picture is not None:
         if not files.has_coordinates:
             raise ParameterError("--picture needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
-        import matplotlib  # noqa: F401  (if it is missing, say so before the work)
+        if picture.suffix.lower() not in (".geojson", ".html"):
+            import matplotlib  # noqa: F401  (if it is missing, say so before the work)
     written = [path for path in (out, picture, csv_file) if path is not None]
     if len({path.resolve() for path in written}) < len(written):
         raise ParameterError("Two outputs have one name.", "give --out, --picture and --csv a file each.")
@@ -82,7 +85,7 @@ def sites(
         return release
 
     def drawn(release: Any, part: Path) -> None:
-        from spinney.report.map import draw_map
+        from spinney.report.publication.maps import draw_map
 
         draw_map(release, part, space, files.degrees or space.degrees or None)
 

@@ -5,7 +5,6 @@ from spinney.report.frames import site_rows as site_rows
 from spinney.report.label import label_page as label_page
 from spinney.report.label import privacy_label as privacy_label
 from spinney.report.label import registry_entry as registry_entry
-from spinney.report.map import draw_map as draw_map
 from spinney.report.picture import draw as draw
 from spinney.report.planning import SiteTravel as SiteTravel
 from spinney.report.planning import site_curve as site_curve
@@ -14,3 +13,4 @@ from spinney.report.publication import html_page as html_page
 from spinney.report.publication import markdown_page as markdown_page
 from spinney.report.publication import page as page
 from spinney.report.publication import write_report as write_report
+from spinney.report.publication.maps import draw_map as draw_map

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: Colors of clusters: each has a contrast of at least 4.5 with white, for the number on it.
+PALETTE = ("#1f5f99", "#a3470a", "#1f7a3a", "#8a2a83", "#8a6100", "#b3243a", "#28707a", "#5c5c9e", "#6b6b1e", "#6d4c41")
 #: Dots per inch of a picture.
 DPI = 110
 #: Makes a figure of a given width and height in inches.
@@ -122,5 +124,9 @@ def _lead(axis: Any, label: Any, box: NDArray[np.float64], place: NDArray[np.flo
 
 
 def save(figure: Any, path: str | Path) -> None:
-    """Write a PNG."""
-    figure.savefig(path, dpi=DPI, format="png")
+    """Write a PNG, or an SVG if the path ends so, with its words as texts."""
+    from matplotlib import rc_context
+
+    is_svg = Path(path).suffix.lower() == ".svg"
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "spinney"}):
+        figure.savefig(path, dpi=DPI, **({"format": "svg", "metadata": {"Date": None}} if is_svg else {"format": "png"}))

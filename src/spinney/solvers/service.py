@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.compilation import compiled
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric, IntArray
 
 #: Tables of up to this many bytes are kept in 64 bits.
 EXACT_BYTES = 2**28
@@ -67,7 +67,9 @@ class Service:
         if (4 if narrow else 8) * entries > TABLE_BYTES:
             return None
         kept = np.empty((len(self.demand), len(self.candidates)), np.float32 if narrow else np.float64)
-        for part, block in self.space.blocks(self.demand, self.candidates, of_demand=True):
+        # Many candidates are never searched from, so that smaller blocks make the same bits.
+        size = BLOCK_ENTRIES // 4 if len(self.candidates) ** 2 > BLOCK_ENTRIES else BLOCK_ENTRIES
+        for part, block in self.space.blocks(self.demand, self.candidates, size, of_demand=True):
             kept[part] = self._cost(block)
         return kept
 

@@ -223,6 +223,16 @@ def test_show_refuses_other_public_files(folder, options, words, code):
     assert not (folder / "map.png").exists()
 
 
+def test_maps_of_every_kind_and_a_report_with_one(folder):
+    for kind in ("html", "geojson", "svg"):
+        assert sites(*MAP, "--map", f"map.{kind}", "--force").exit_code == 0
+        drawn = (folder / f"map.{kind}").read_bytes()
+        assert run("show", "release.json", *MAP, "--map", f"again.{kind}").exit_code == 0
+        assert (folder / f"again.{kind}").read_bytes() == drawn
+    assert run("report", "release.json", *MAP, "--out", "report.html").exit_code == 0
+    assert '<div class="map">' in (folder / "report.html").read_text()
+
+
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="d0" for="node" attr.name="x" attr.type="string"/><key id="d1" for="node" attr.name="y" attr.type="string"/>
 <key id="d2" for="edge" attr.name="minutes" attr.type="string"/><key id="d3" for="graph" attr.name="crs"/>

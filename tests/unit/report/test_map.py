@@ -1,3 +1,7 @@
+import base64
+import hashlib
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -5,7 +9,10 @@ import pytest
 from scipy.sparse import coo_array
 
 from spinney import FiniteMetric, PrivateKMedoids
-from spinney.report.map import draw_map
+from spinney.exceptions import ParameterError
+from spinney.report import html_page
+from spinney.report.publication.maps import draw_map
+from spinney.spaces.metric import nearest_site
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
@@ -64,3 +71,64 @@ def test_a_degree_to_the_east_is_drawn_shorter_than_one_to_the_north(monkeypatch
     assert any(text.endswith("°E") for text in texts(captured.last))
     draw_map(release(FiniteMetric.from_points(places)), "map.png", FiniteMetric.from_points(places), degrees=False)
     assert captured.last.axes[0].get_aspect() == 1
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_geojson_has_sites_what_they_serve_and_the_summary(tmp_path, name):
+    space, made = SPACES[name], release(SPACES[name], existing_sites=[3])
+    draw_map(made, tmp_path / "map.geojson", space)
+    read = json.loads((tmp_path / "map.geojson").read_text())
+    kinds = {
+        kind: [one for one in read["features"] if one["properties"]["kind"] == kind] for kind in ("site", "catchment", "hull")
+    }
+    assert [one["properties"]["rows"] for one in kinds["site"]] == made.sizes.tolist()
+    assert [one["properties"]["is_new"] for one in kinds["site"]] == [True] * 3 + [False]
+    served = [one["geometry"]["coordinates"] for one in kinds["catchment"]]
+    assert [len(one) for one in served] == np.bincount(nearest_site(space, made.sites), minlength=4).tolist()
+    of = {one["properties"]["site"]: points for one, points in zip(kinds["catchment"], served, strict=True)}
+    assert name == "line" or kinds["hull"]
+    for hull in kinds["hull"]:
+        (ring,), points = np.array(hull["geometry"]["coordinates"]), np.array(of[hull["properties"]["site"]])
+        along, to = np.diff(ring, axis=0)[:, None], points[None] - ring[:-1, None]
+        assert (ring[0] == ring[-1]).all()
+        assert (along[..., 0] * to[..., 1] - along[..., 1] * to[..., 0] >= -1e-9).all()  # no point is to the right of an edge
+    demand = [one["properties"]["rows"] for one in read["features"] if one["properties"]["kind"] == "demand"]
+    assert demand == made.summary_weights.tolist()
+
+
+def test_a_map_that_moves_is_one_page_with_one_script_and_names_are_no_markup(tmp_path):
+    space = SPACES["network"]
+    hostile = "</script><img src=x onerror=alert(1)>"
+    made = replace(release(space, existing_sites=[3]), names=(hostile, "two", "three", "four"))
+    draw_map(made, tmp_path / "map.html", space)
+    page = (tmp_path / "map.html").read_text()
+    assert hostile not in page
+    (allowed,) = re.findall(r"script-src &#x27;sha256-([^&]*)&#x27;", page)
+    data, script = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() == allowed
+    read = json.loads(data)
+    assert read["sites"][0]["name"].startswith("</script>")
+    serving = np.frombuffer(base64.b64decode(read["serving"]), "<u2")
+    np.testing.assert_array_equal(serving, nearest_site(space, made.sites))
+    edges = np.frombuffer(base64.b64decode(read["edges"]), "<u4").reshape(-1, 2)
+    assert {tuple(edge) for edge in edges.tolist()} == {(i, (i + 1) % 30) if i < 29 else (0, 29) for i in range(30)}
+    points = np.frombuffer(base64.b64decode(read["points"]), "<u2").reshape(-1, 2) / 65535
+    np.testing.assert_allclose(points, (CIRCLE - CIRCLE.min(axis=0)) / np.ptp(CIRCLE, axis=0).max(), atol=2e-5)
+    assert len(read["demand"]) == len(made.summary_points)
+    draw_map(replace(made, assignment=np.arange(30) % 5 - 1), tmp_path / "map.html", space)
+    stated = json.loads(re.findall(r"json.>(.*?)</script>", (tmp_path / "map.html").read_text())[0])["serving"]
+    assert np.frombuffer(base64.b64decode(stated), "<u2").tolist() == [65535, 0, 1, 2, 3] * 6
+    assert script in html_page(made, space=space)
+    assert "<script" not in html_page(made)
+
+
+def test_a_drawing_can_be_svg_and_another_space_is_refused(tmp_path):
+    made = release(SPACES["network"])
+    for name in ("one.svg", "two.svg"):
+        draw_map(made, tmp_path / name, SPACES["network"])
+    text = (tmp_path / "one.svg").read_text()
+    assert text == (tmp_path / "two.svg").read_text()
+    assert made.statement.split()[-1] in text
+    for path in ("map.png", "map.html", "map.geojson"):
+        with pytest.raises(ParameterError, match="the space of the release"):
+            draw_map(made, tmp_path / path, SPACES["points"])

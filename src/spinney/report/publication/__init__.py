@@ -15,6 +15,7 @@ from spinney.report.publication.assembly import Shown, assembled, in_short
 from spinney.report.publication.html import to_html
 from spinney.report.publication.plain import to_markdown, to_text
 from spinney.report.publication.printing import print_pdf
+from spinney.spaces.metric import FiniteMetric
 from spinney.verification.report import Verification
 
 __all__ = ["html_page", "markdown_page", "page", "write_report"]
@@ -32,8 +33,9 @@ def html_page(
     verification: Verification | None = None,
     described: Release | None = None,
     names: dict[int, str] | None = None,
+    space: FiniteMetric | None = None,
 ) -> str:
-    """Return a report as one page of HTML, without scripts and without anything from outside.
+    """Return a report as one page of HTML, without anything from outside, and without scripts but that of its map.
 
     Privacy
     -------
@@ -55,8 +57,11 @@ def html_page(
         Of a description: the release whose clusters it describes, to show their centers.
     names : dict, optional
         Of clusters: names by their numbers, given after reading the release alone. They stand on the page and nowhere else.
+    space : FiniteMetric, optional
+        Of sites: the public space that they were chosen from, for a map that pans and zooms by a script within the page.
     """
     shown = Shown(title=title, ledger=ledger, curve=curve, verification=verification, described=described, names=names)
+    shown["space"] = space
     return to_html(assembled("html_page", release, shown))
 
 

@@ -13,7 +13,9 @@ from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
+from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
+from spinney.report.geography import Geography
 from spinney.report.publication.declared import bounds_section, has_sources
 from spinney.report.publication.document import LETTERS, Document, Drawing, Paragraph, Section, clean
 from spinney.report.publication.odds import chance_words, percent_words, promise_section, promises
@@ -27,6 +29,7 @@ from spinney.report.publication.sections import (
     sign_section,
     spent_section,
 )
+from spinney.spaces.metric import FiniteMetric
 from spinney.verification.report import Verification
 
 #: The longest title.
@@ -59,6 +62,7 @@ LAWFUL = {
         "names={0: 'young, little income'}.",
     ),
     "verification": optional(instance(Verification, "verify(path).")),
+    "space": optional(instance(FiniteMetric, "the one that sites were chosen from.")),
 }
 
 
@@ -71,12 +75,13 @@ class Shown(TypedDict, total=False):
     verification: Verification | None
     described: Release | None
     names: dict[int, str] | None
+    space: FiniteMetric | None
 
 
 def _check(owner: str, release: AnyRelease, shown: Shown) -> None:
     """Raise unless the parameters are what they should be."""
     if set(shown) - set(Shown.__annotations__):
-        known = "A report takes title, ledger, curve, verification, described and names."
+        known = "A report takes title, ledger, curve, verification, described, names and space."
         raise ParameterError(known, "leave out what is something else.")
     check(owner, dict.fromkeys(LAWFUL) | {"release": release, **shown}, LAWFUL)
     described = shown.get("described")
@@ -121,11 +126,14 @@ def _curve_sections(release: AnyRelease, curve: CostCurve | None = None) -> list
 def assembled(owner: str, release: AnyRelease, shown: Shown) -> Document:
     """Return a report's sections after a check of the parameters, which are as for `html_page`, and of who asks."""
     _check(owner, release, shown)
-    ledger, verification = shown.get("ledger"), shown.get("verification")
+    ledger, verification, space = shown.get("ledger"), shown.get("verification"), shown.get("space")
+    if not (space is None or isinstance(release, SiteRelease)):
+        raise ParameterError.wrong("space", owner, "left out, but for a release of sites", space, "leave it out.")
+    where = Geography.of(owner, release, space, None) if isinstance(release, SiteRelease) and space is not None else None
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     sections = (
         promise_section(release),
-        *result_sections(release, shown.get("described"), names=shown.get("names")),
+        *result_sections(release, shown.get("described"), names=shown.get("names"), where=where),
         *_curve_sections(release, shown.get("curve")),
         spent_section(release, opened),
         bounds_section(release),
@@ -134,6 +142,13 @@ def assembled(owner: str, release: AnyRelease, shown: Shown) -> Document:
         sign_section(has_sources(release), bool(shown.get("names"))),
     )
     return Document(shown.get("title") or headline(release), _lead(release), notices(release, verification), sections)
+
+
+def map_document(release: SiteRelease, space: FiniteMetric | None, degrees: bool | None) -> Document:
+    """Return a page that is a map, with its sites and its promise."""
+    found, *drawn = result_sections(release, where=Geography.of("draw_map", release, space, degrees))
+    sections = (*drawn, found, promise_section(release), check_section(release, None))
+    return Document(headline(release), _lead(release), notices(release, None), sections)
 
 
 def summarized(release: AnyRelease) -> Document:

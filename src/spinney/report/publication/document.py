@@ -98,7 +98,14 @@ class Drawing:
     instead: Sheet | None = None
 
 
-Block = Paragraph | Facts | Notice | Command | Sheet | Drawing
+@dataclass(frozen=True)
+class LiveMap(Drawing):
+    """A map that moves, by a script; the data that the script draws it from is one line of JSON. The drawing is for paper."""
+
+    data: str = ""
+
+
+Block = Paragraph | Facts | Notice | Command | Sheet | Drawing | LiveMap
 
 
 @dataclass(frozen=True)

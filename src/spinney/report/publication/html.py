@@ -18,12 +18,14 @@ from spinney.report.publication.document import (
     Document,
     Drawing,
     Facts,
+    LiveMap,
     Notice,
     Paragraph,
     Section,
     Sheet,
     Value,
 )
+from spinney.report.publication.live import policy_of_script, resource, written
 from spinney.report.publication.pictures import place
 
 #: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
@@ -175,6 +177,7 @@ WRITERS: dict[type[Block], Callable[[Any, str], str]] = {
     Facts: lambda block, name: _facts(block),
     Sheet: lambda block, name: _grid(block),
     Drawing: _drawing,
+    LiveMap: lambda block, name: f'<div class="paper">{_drawing(block, name)}</div>{written(block)}',
 }
 
 
@@ -230,22 +233,26 @@ def to_html(document: Document) -> str:
 
 
 def whole_page(title: str, body: str) -> str:
-    """Return a page of this title around its body, with the rules that this body needs."""
+    """Return a page of this title around its body, with the rules that this body needs, and the script of its maps."""
+    moves = '<div class="map">' in body
+    policy = f"{POLICY}; script-src {policy_of_script()}" if moves else POLICY
+    script = f"\n<script>{resource('map.js')}</script>" if moves else ""
+    runs = "runs the script of its map alone" if moves else "runs no script"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
-{_style()}{_rules(body)}</style>
+{_style()}{resource("map.css") if moves else ""}{_rules(body)}</style>
 </head>
 <body>
 {body}
-<footer>Written by spinney from a release file alone; no row was read for it. This page loads nothing and runs no script.</footer>
+<footer>Written by spinney from a release file alone; no row was read for it. This page loads nothing and {runs}.</footer>{script}
 </body>
 </html>
 """

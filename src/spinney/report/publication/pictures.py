@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
-from spinney.report.map import look_like_degrees
+from spinney.report.canvas import PALETTE as PALETTE
+from spinney.report.geography import look_like_degrees
 from spinney.report.publication.document import Drawing, Sheet, Value, clean, short
 from spinney.report.publication.scales import Ticks, across, upward, wide
 from spinney.spaces.column import Column
@@ -34,8 +35,6 @@ DRAWN = 3
 FLATTEST, TALLEST = 0.4, 0.8
 #: Air around what is drawn, as a share of the bounds.
 AIR = 0.04
-#: Colors of clusters: each has a contrast of at least 4.5 with white, for the number on it.
-PALETTE = ("#1f5f99", "#a3470a", "#1f7a3a", "#8a2a83", "#8a6100", "#b3243a", "#28707a", "#5c5c9e", "#6b6b1e", "#6d4c41")
 
 
 def place(value: float) -> str:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from spinney.report.publication.document import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet
+from spinney.report.publication.document import Block, Command, Document, Drawing, Facts, LiveMap, Notice, Paragraph, Sheet
 
 #: What would be read as markup, and the start of an address that some readers turn into a link.
 MARKS = re.compile(r"([\\`*_{}\[\]<>#|~!$&@])|(?<=:)(/)(?=/)|(?<=www)(\.)", re.IGNORECASE)
@@ -41,6 +41,7 @@ MARKDOWN: Writers = {
     Facts: lambda block: "\n".join(f"- **{_plain(name)}**: {_plain(text) or 'to be filled in'}" for name, text in block.items),
     Sheet: _grid,
     Drawing: _drawing,
+    LiveMap: _drawing,
 }
 
 
@@ -74,6 +75,7 @@ TEXT: Writers = {
     Facts: lambda block: "\n".join(_filled(f"{name}: {text}", "  ") for name, text in block.items),
     Sheet: _aligned,
     Drawing: lambda block: _aligned(block.instead) if block.instead else "",
+    LiveMap: lambda block: "",
 }
 
 

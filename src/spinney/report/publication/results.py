@@ -16,6 +16,7 @@ from spinney.releases.promise import Promise
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.frames import site_names
+from spinney.report.geography import Geography
 from spinney.report.picture import indicators, informative_columns
 from spinney.report.publication.described import description_sections
 from spinney.report.publication.document import (
@@ -33,6 +34,7 @@ from spinney.report.publication.document import (
     short,
     shorts,
 )
+from spinney.report.publication.live import live_map
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, fraction, map_drawing, pair_drawings
 from spinney.spaces.column import Column
@@ -197,7 +199,7 @@ def _goal(release: SiteRelease) -> list[Block]:
     return [Paragraph(words + left)]
 
 
-def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
+def _site_sections(release: SiteRelease, whole: bool, where: Geography | None) -> list[Section]:
     order = np.argsort(-release.sizes, kind="stable")[: len(release.sizes) if whole else SHOWN_LINES]
     names = site_names(release)
     rows = [
@@ -211,7 +213,7 @@ def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
     )
     blocks: list[Block] = [grid, *_goal(release), _summary(release)]
     blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
-    drawing = map_drawing(release, order)
+    drawing = (None if where is None else live_map(where, order)) or map_drawing(release, order)
     return [Section("What was found", tuple(blocks)), *([Section("Map", (drawing,))] if drawing else [])]
 
 
@@ -238,9 +240,13 @@ def _named(sections: list[Section], names: dict[int, str] | None) -> list[Sectio
 
 
 def result_sections(
-    release: AnyRelease, described: Release | None = None, whole: bool = False, names: dict[int, str] | None = None
+    release: AnyRelease,
+    described: Release | None = None,
+    whole: bool = False,
+    names: dict[int, str] | None = None,
+    where: Geography | None = None,
 ) -> list[Section]:
-    """Return the sections of what was found; of a description with the centers that it is of, if they are given."""
+    """Return the sections of what was found; of a description with the centers, and of sites with the map, if it is given."""
     if isinstance(release, Release):
         return _named(_center_sections(release, whole), names)
     if isinstance(release, DescriptionRelease):
@@ -250,4 +256,4 @@ def result_sections(
         order = np.arange(min(len(described.centers), SHOWN_LINES))  # as the description has them
         grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
         return [found[0], *_named([Section("The clusters that are described", (grid,))], names), *found[1:]]
-    return _site_sections(release, whole) if isinstance(release, SiteRelease) else _cover_sections(release, whole)
+    return _site_sections(release, whole, where) if isinstance(release, SiteRelease) else _cover_sections(release, whole)
