@@ -1,6 +1,7 @@
 """Rules 2, 5 and 13 for sites: exact counts and costs never move apart by more than what is paid for, whatever the rounding."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls
 from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.one_sided import OneWay
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -29,12 +31,24 @@ def graph(edges, n, **more):
     return FiniteMetric.from_graph(coo_array((lengths, (tails, heads)), shape=(n, n)), **more)
 
 
+def one_way(network):
+    """Return a network whose edges are ten times as long against the numbers of their ends, as Dijkstra sees it both ways."""
+    tails = np.repeat(np.arange(4), np.diff(network.starts))
+    there = network.lengths * np.where(tails < network.ends, 1, 10)
+    back = network.lengths * np.where(tails > network.ends, 1, 10)
+    return OneWay(network.starts, network.ends, there, network.starts, network.ends, back)
+
+
+SPACE_OF_EDGES = graph([(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.7), (0, 3, 1.1)], 4)
 SPACES = {
     "points": FiniteMetric.from_points([[0.0, 0.0], [0.3, 0.1], [1.0, 1.0], [0.2, 0.9]]),
     "matrix": FiniteMetric.from_matrix([[0, 1, 9, 2], [1, 0, 1, 7], [9, 1, 0, 3], [2, 7, 3, 0]]),  # no triangle inequality
-    "graph": graph([(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.7), (0, 3, 1.1)], 4),
+    "graph": SPACE_OF_EDGES,
     "few candidates": graph([(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.7)], 4, candidates=[0, 2, 3]),
     "one place": FiniteMetric.from_matrix(np.zeros((4, 4))),
+    "globe": FiniteMetric.from_points([[0.0, 0.0], [0.3, 80.1], [179.0, 1.0], [-170.2, -0.9]], "haversine"),
+    "costs": replace(FiniteMetric.from_costs([[0.1, 7], [3, 0.2]]), candidates=np.arange(4)),
+    "one way": replace(SPACE_OF_EDGES, source=one_way(SPACE_OF_EDGES.source)),
 }
 DATA = data_sets(4, 3)
 

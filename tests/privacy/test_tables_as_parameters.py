@@ -188,12 +188,18 @@ def world(tmp_path_factory):
         "weights": CHARGE, "rng": np.random.default_rng(0), "nonprivate_rows": ROWS, "nonprivate_groups": None,
         "degrees": None, "title": "Stays", "column": "size", "verification": None, "messages": ["{}"], "roster": None,
         "session": session, "row": [0.5, 0.5], "policy": policy_of(session), "state": {}, "asked": asked,
+        "of_demand": False, "weight": None, "costs": [[0, 1], [1, 0]], "candidate_names": None, "positions": [[0.5], [3.0]],
+        "limit": None, "largest_part": False, "both_ways": False, "max_row_weight": None, "snap_limit": None,
+        "row_weight_step": 1.0,
     }  # fmt: skip
     summary.to_json(folder / "checked.json")
     special = {
         "read_bounds.path": folder / "bounds.json",
         "read_schema.path": folder / "bounds.json",
         "table_columns.path": folder / "table.csv",
+        "read_network.path": folder / "roads.csv",
+        "read_places.path": folder / "places.csv",
+        "read_places.columns": ["x", "y"],
         "schema_template.kind": ".toml",
         "PublicEncoder.bounds": {"age": (0, 110), "name": ["a", "b"]},
         "PublicEncoder.fit.X": NUMBERS,
@@ -238,6 +244,10 @@ def world(tmp_path_factory):
         "stream.source": framed,
         "stream.spool": folder,
     }
+    (folder / "roads.csv").write_text("from,to,length\nA,B,1\n", encoding="utf-8")
+    (folder / "places.csv").write_text("name,x,y\nA,0,1\n", encoding="utf-8")
+    special |= {f"PrivateKMedoids.{call}.row_weights": None for call in ("fit", "fit_predict", "prepare")}
+    special |= {"read_network.candidates": ["A"]}
     described = {"release": one_column, "columns": ["size"], "bounds": {"size": (0, 1)}, "table": framed, "bins": 2}
     special |= {f"{call}.{name}": value for call in ("describe", "plan_description") for name, value in described.items()}
     return instances, ordinary, special

@@ -41,6 +41,7 @@ OPTIONS = {
 OPTIONS |= {
     "existing_sites": "--existing", "lower": "--bounds", "max_clusters": "--max-k", "n_clusters": "--k", "upper": "--bounds",
 }  # fmt: skip
+OPTIONS |= {name: f"--{name.replace('_', '-')}" for name in ("max_row_weight", "row_weight_step", "row_weights", "snap_limit")}
 _SETTING = re.compile(r"\b(\w+)=(\{[^}]*\}|\[[^\]]*\]|'[^']*'|[^\s;,']*[^\s;,.'])")
 
 

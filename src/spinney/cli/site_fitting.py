@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from spinney.cli.fitting import OWNER, check_cap, plan_facts
 from spinney.cli.progress import asking, reading
 from spinney.cli.results import as_json, wants_json
-from spinney.curators.demand import DemandRows
+from spinney.curators.demand import DemandRows, Weighed
 from spinney.exceptions import DataError, ParameterError
-from spinney.fits.parameters import check_count, check_promise, check_sites
+from spinney.fits.parameters import check_count, check_promise
 from spinney.fits.run import run
+from spinney.fits.site_parameters import check_row_weights, check_sites
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import kind_of
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
+from spinney.tables import positions
 from spinney.tables.map_files import GRAPHML, JSON, PLACES, SHAPES, read_network, read_places
 from spinney.tables.networks import find_places, read_demand, read_names, read_points
 
@@ -114,6 +116,50 @@ class PublicFiles:
         return replace(space, coordinates=drawn, degrees=places.degrees)
 
 
+@dataclass(frozen=True)
+class DemandFile:
+    """What the user says of the private demand, as it was typed."""
+
+    demand: Path | None
+    demand_column: str
+    demand_columns: str | None
+    groups: str | None
+    row_weights: str | None
+
+    @property
+    def axes(self) -> list[str] | None:
+        """Columns of positions; None if points are named."""
+        if self.demand is not None and kind_of(self.demand) in JSON:
+            return ["longitude", "latitude"]
+        return None if self.demand_columns is None else [name.strip() for name in self.demand_columns.split(",")]
+
+    def check(self, parameters: dict[str, Any]) -> None:
+        """Raise unless options that need each other are there."""
+        check_cap(self.groups, parameters)
+        if self.axes is not None and len(self.axes) != 2:
+            raise ParameterError("--demand-columns must be two names.", "--demand-columns lon,lat.")
+        if self.axes is None and parameters["snap_limit"] is not None:
+            raise ParameterError("--snap-limit needs positions.", "--demand-columns lon,lat, or leave --snap-limit out.")
+
+    def read(self, space: FiniteMetric, parameters: dict[str, Any]) -> DemandRows:
+        """Return the rows, after a check that their positions could be moved to points of the space."""
+        counted, axes = check_row_weights(parameters, OWNER), self.axes
+        if axes is not None:
+            positions.check_positions(space, axes)
+        assert self.demand is not None
+        with reading(self.demand):
+            if axes is None:
+                read = read_demand(self.demand, self.demand_column, space.names or (), self.groups, self.row_weights)
+            else:
+                read = positions.read_positions(self.demand, axes, self.groups, self.row_weights)
+            places = read.nonprivate_rows
+            places = places if axes is None else positions.nearest_rows(places, space, parameters["snap_limit"])
+        if counted is None:
+            return DemandRows(places, read.nonprivate_groups)
+        weighed = Weighed(counted.times(read.nonprivate_weights), counted.most)
+        return DemandRows(places, read.nonprivate_groups, weighed)
+
+
 def _places(values: Iterable[str], space: FiniteMetric, option: str, where: str) -> NDArray[np.int64]:
     """Return the points that are named, each once; of files of places, the points of the space that are nearest to them."""
     maps = [value for value in values if value.lower().endswith(tuple(PLACES))]
@@ -161,26 +207,27 @@ def _weights(path: Path, space: FiniteMetric) -> NDArray[np.float64]:
     return np.array([known[name] for name in names])
 
 
-def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, **parameters: Any) -> str:
+def site_plan_text(files: PublicFiles, n_guess: int | None, private: DemandFile, **parameters: Any) -> str:
     """Return the plan; no demand is read, so that groups need not be named."""
-    if groups is not None:
-        check_cap(groups, parameters)
+    if private.groups is not None:
+        check_cap(private.groups, parameters)
     grouped = parameters["max_rows_per_group"] is not None
     fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
     plan = fit.plan(n_guess, f"{OWNER}.plan")
     if wants_json():
-        return as_json(plan_facts(plan, None, parameters["adjacency"], parameters["max_rows_per_group"]))
+        return as_json(plan_facts(plan, None, parameters["adjacency"], fit.problem.unit.max_rows if fit.grouped else None))
     return str(plan)
 
 
 def choose_sites(
-    files: PublicFiles, demand: Path, demand_column: str, groups: str | None, ledger: Ledger | None = None, **parameters: Any
+    files: PublicFiles, private: DemandFile, ledger: Ledger | None = None, **parameters: Any
 ) -> tuple[SiteRelease, FiniteMetric]:
     """Read the public files, check everything, read the demand, and return the release and the space."""
-    check_cap(groups, parameters)
-    asked = _read_space(files, groups is not None, parameters)
-    fit, space = check_sites(asked, OWNER, groups is not None), asked["space"]
-    with reading(demand):
-        read = read_demand(demand, demand_column, space.names or (), groups)
+    private.check(parameters)
+    if (private.row_weights is None) != (parameters["max_row_weight"] is None):
+        raise ParameterError("--row-weights and --max-row-weight need each other.", "--row-weights COLUMN --max-row-weight 10.")
+    asked = _read_space(files, private.groups is not None, parameters)
+    fit, space = check_sites(asked, OWNER, private.groups is not None), asked["space"]
+    rows = private.read(space, parameters)
     with asking(fit):
-        return run(fit, DemandRows(read.nonprivate_rows, read.nonprivate_groups), ledger), space
+        return run(fit, rows, ledger), space

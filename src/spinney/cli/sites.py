@@ -22,6 +22,8 @@ METRICS = ["euclidean", "manhattan", "haversine"]
     *MAP_OPTIONS,
     click.option("--demand", type=FILE, default=None, help="Private demand: a table with the name of a point in each row."),
     click.option("--demand-column", default="point", show_default=True, help="Column of the demand that names points."),
+    click.option("--demand-columns", default=None, help="Or its columns of positions, such as lon,lat; .geojson has them."),
+    click.option("--snap-limit", type=float, default=None, help="How far a position may be from its point, such as meters."),
 )
 @promise_options("sites to choose, existing ones not counted", "auto, cells, hst, local-search or coverage", CountType())
 @add_options(
@@ -30,6 +32,9 @@ METRICS = ["euclidean", "manhattan", "haversine"]
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
     GROUPS,
+    click.option("--row-weights", default=None, help="Column of the demand: how often a row counts. Needs --max-row-weight."),
+    click.option("--max-row-weight", type=float, default=None, help="Public: no row counts for more."),
+    click.option("--row-weight-step", type=float, default=1.0, show_default=True, help="Public: weights are cut to whole steps."),
     click.option("--metric", type=click.Choice(METRICS), default=None, help="Distance between --points."),
     click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
@@ -44,8 +49,6 @@ METRICS = ["euclidean", "manhattan", "haversine"]
 )
 def sites(
     demand: Path | None,
-    demand_column: str,
-    groups: str | None,
     only_plan: bool,
     n_guess: int | None,
     picture: Path | None,
@@ -56,13 +59,14 @@ def sites(
     **options: Any,
 ) -> None:
     """Choose sites for private demand at the points of a public network (p-median)."""
-    from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
+    from spinney.cli.site_fitting import DemandFile, PublicFiles, choose_sites, site_plan_text
     from spinney.report.frames import site_rows
 
     files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
+    private = DemandFile(demand, **{name: options.pop(name) for name in list(DemandFile.__dataclass_fields__)[1:]})
     options |= {"power": int(options["power"]), "goal": goal_of(options)}
     if only_plan:
-        click.echo(site_plan_text(files, n_guess, groups, **options))
+        click.echo(site_plan_text(files, n_guess, private, **options))
         return
     if demand is None or out is None:
         missing = "--demand" if demand is None else "--out"
@@ -81,7 +85,7 @@ def sites(
 
     def made(opened: Any) -> Any:
         nonlocal space
-        release, space = choose_sites(files, demand, demand_column, groups, opened, **options)
+        release, space = choose_sites(files, private, opened, **options)
         return release
 
     def drawn(release: Any, part: Path) -> None:

@@ -28,6 +28,8 @@ from spinney.solvers.swaps import TILE, add_changes
 from spinney.spaces import Coordinates, FiniteMetric, IntArray
 from spinney.spaces.metric import BLOCK_ENTRIES
 
+#: Draws what decides which rows of a group count.
+Key = Callable[[], bytes]
 #: Where a row that names no point goes when rows are replaced.
 FALLBACK = 0
 #: Sums of counts, or of costs, stay below this.
@@ -38,6 +40,14 @@ LARGEST_COUNT = 2**40
 TABLE_BYTES = 2**29
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Weighed:
+    """How often each row counts, by its weight: at most `most` times, which is public and part of the unit."""
+
+    nonprivate_times: IntArray
+    most: int
+
+
 def known_points(rows: NDArray[Any], n_points: int) -> NDArray[np.bool_]:
     """Return which rows name a point: whole numbers from 0 to n_points - 1."""
     with np.errstate(all="ignore"):
@@ -45,12 +55,18 @@ def known_points(rows: NDArray[Any], n_points: int) -> NDArray[np.bool_]:
     return known
 
 
-def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask: NDArray[np.uint8] | None = None) -> IntArray:
-    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`."""
-    rows = nonprivate_rows if mask is None else nonprivate_rows[mask == 1]
-    known = known_points(rows, n_points)
-    places = np.where(known, rows, FALLBACK).astype(np.int64)
-    return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
+def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, times: NDArray[Any] | None = None) -> IntArray:
+    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`.
+
+    Each row counts once, or as many times as is said.
+    """
+    known = known_points(nonprivate_rows, n_points)
+    places = np.where(known, nonprivate_rows, FALLBACK).astype(np.int64)
+    if times is None:
+        return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
+    counts = np.zeros(n_points, dtype=np.int64)
+    np.add.at(counts, places, np.where(known | unit.replaces, times, 0))
+    return counts
 
 
 def largest_count(ground: Ground) -> int:
@@ -63,15 +79,28 @@ class DemandBackend(Backend):
     """Private demand at public points, from the index of each row's point; see `count_points`, and rows of numbers in memory."""
 
     def __init__(
-        self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
+        self,
+        nonprivate_rows: NDArray[Any],
+        ground: Ground,
+        unit: Unit,
+        key: Key,
+        groups: Any = None,
+        weighed: Weighed | None = None,
     ) -> None:
         self.ground = ground
-        mask = None
+        times: NDArray[Any] | None = None
+        if weighed is not None:
+            require(unit.max_rows % weighed.most == 0, "a unit must hold all times that its rows may count")
+            times = np.clip(weighed.nonprivate_times, 0, weighed.most)  # no row moves more than is paid for, whatever was said
         if groups is not None:
             known = known_points(nonprivate_rows, ground.n_points)
-            values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)  # rows that name no point are alike
-            mask = kept_rows(groups, lambda: [values[:, None]], unit, key())
-        counts = count_points(nonprivate_rows, ground.n_points, unit, mask)
+            values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)[:, None]  # rows that name no point are alike
+            if times is not None:
+                values = np.column_stack([np.where(times > 0, values[:, 0], np.nan), times])
+            cap = Unit(unit.adjacency, unit.max_rows // (1 if weighed is None else weighed.most))
+            mask = kept_rows(groups, lambda: [values], cap, key())
+            times = mask if times is None else times * mask
+        counts = count_points(nonprivate_rows, ground.n_points, unit, times)
         self._counts = np.minimum(counts, largest_count(ground))  # one row still moves one count by at most one
         self._points = np.flatnonzero(self._counts)
         self._tables: dict[int, NDArray[np.int32]] = {}
@@ -172,17 +201,18 @@ class SnappedBackend(DemandBackend):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DemandRows(Rows):
-    """The point of each row, by its index, and whom each row belongs to."""
+    """The point of each row, by its index, whom each row belongs to, and how often each counts."""
 
     nonprivate_places: NDArray[Any]
     nonprivate_groups: Any = None
+    weighed: Weighed | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
 
     @contextmanager
-    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[DemandBackend]:
-        yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups)
+    def opened(self, ground: Ground, unit: Unit, key: Key) -> Iterator[DemandBackend]:
+        yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups, self.weighed)
 
 
 class _UncoveredPoints:

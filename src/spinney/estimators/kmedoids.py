@@ -11,20 +11,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.curators.demand import DemandRows
+from spinney.curators.demand import DemandRows, Weighed
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
+from spinney.fits.site_parameters import check_row_weights, check_sites
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign_sites
 from spinney.releases.sites import SiteRelease
 from spinney.solvers.goals import Goal
 from spinney.spaces.metric import FiniteMetric
 from spinney.tables.cells import check_groups
-from spinney.tables.sources import place_column
+from spinney.tables.positions import demand_places
 
 
 class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
@@ -65,6 +65,12 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         Whether neighbors differ by a row more or less, or by another row in its place.
     max_rows_per_group : int, optional
         Needed with ``fit(demand, groups=...)``: the most rows of a group that count.
+    max_row_weight, row_weight_step : float, default None and 1.0
+        Needed with ``fit(demand, row_weights=...)``: a row of weight w counts as w / row_weight_step rows, rounded down, of up to
+        max_row_weight / row_weight_step, and the promise is about a group of that many rows. Sizes are numbers of such rows.
+    snap_limit : float, optional
+        How far a position may be from the nearest point of the space, in meters if its coordinates are degrees; a row that is
+        farther is missing.
     random_state : int, optional
         Seeds public randomness (cells, trees, restarts), never privacy noise.
     noise_seed : int, optional
@@ -105,6 +111,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         max_clusters: int | None = None,
         adjacency: str = "add-remove",
         max_rows_per_group: int | None = None,
+        max_row_weight: float | None = None,
+        row_weight_step: float = 1.0,
+        snap_limit: float | None = None,
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
     ) -> None:
@@ -120,6 +129,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         self.max_clusters = max_clusters
         self.adjacency = adjacency
         self.max_rows_per_group = max_rows_per_group
+        self.max_row_weight = max_row_weight
+        self.row_weight_step = row_weight_step
+        self.snap_limit = snap_limit
         self.random_state = random_state
         self.noise_seed = noise_seed
 
@@ -131,11 +143,6 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     def _fit(self, has_groups: bool) -> Fit:
         return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
 
-    @property
-    def _names(self) -> tuple[str, ...] | None:
-        """What the space's points are called, if they have names."""
-        return getattr(self.space, "names", None)
-
     def plan(self, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
 
@@ -146,7 +153,10 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         """
         return self._planned(self._fit(self.max_rows_per_group is not None), n_guess)
 
-    def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any) -> Self:
+    def fit(
+        self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None,
+        row_weights: Any = None, **unknown: Any,
+    ) -> Self:  # fmt: skip
         """Choose sites for private demand.
 
         Privacy
@@ -162,29 +172,52 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
             Private: the point of each row, as an index of the space's points, or as its name if the space has names; repeats are
             allowed. A row that names no point is dropped, or read as point 0 if ``adjacency="replace"``. If a point is named by a
             number, numbers are names too. Without names in the space a column that is declared as text is refused.
+
+            An array or a frame of two columns has positions, each of which is moved to the nearest point of the space by its
+            coordinates; ties go to the lowest index. Longitude comes first, unless names of columns say otherwise. A position
+            that is missing, not on the globe or farther than `snap_limit` names no point.
         y : ignored
         groups : array-like of shape (n,), optional
             Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would pass its ceiling is refused.
+        row_weights : array-like of shape (n,), optional
+            Private: how much each row counts. Needs `max_row_weight`. What is missing, negative or not finite counts nothing.
 
         Returns
         -------
         self
         """
         check_keywords(f"{type(self).__name__}.fit", unknown)
-        fit, rows = self.prepare(demand, groups)
+        fit, rows = self.prepare(demand, groups, row_weights)
         return self._keep(self._run(fit, rows, ledger))
 
-    def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
+    def prepare(self, demand: Any, groups: Any = None, row_weights: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
 
         Parameters as for `fit`.
         """
         fit = self._fit(groups is not None)  # before anything is asked of the rows
-        places = place_column(demand, self._names)
+        counted = check_row_weights(self.get_params(deep=False), type(self).__name__)
+        if (counted is None) != (row_weights is None):
+            raise ParameterError(
+                "row_weights and max_row_weight need each other.", "max_row_weight=10.0 with fit(demand, row_weights=...)."
+            )
+        places = self._places(demand)
         check_groups(groups, len(places))
-        return fit, DemandRows(places, groups)
+        if counted is None:
+            return fit, DemandRows(places, groups)
+        times = counted.times(row_weights)
+        if len(times) != len(places):
+            raise ParameterError(
+                "The 'row_weights' argument of fit must have one number per row.", "pass a column of the same table."
+            )
+        return fit, DemandRows(places, groups, Weighed(times, counted.most))
+
+    def _places(self, demand: Any) -> NDArray[Any]:
+        """Return the point of each row, by its index."""
+        assert self.space is not None
+        return demand_places(demand, self.space, self.snap_limit)
 
     def _store(self, release: SiteRelease) -> None:
         self.release_ = release
@@ -237,13 +270,14 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         """
         self._check_fitted()
         assert self.space is not None
-        return assign_sites(self.release_, self.space, place_column(points, self._names))
+        return assign_sites(self.release_, self.space, self._places(points))
 
     def fit_predict(
-        self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any
-    ) -> NDArray[np.int64]:
+        self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None,
+        row_weights: Any = None, **unknown: Any,
+    ) -> NDArray[np.int64]:  # fmt: skip
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters as for `fit`.
         """
-        return self.fit(demand, groups=groups, ledger=ledger, **unknown).predict(demand)
+        return self.fit(demand, groups=groups, ledger=ledger, row_weights=row_weights, **unknown).predict(demand)

@@ -79,6 +79,14 @@ def as_array(value: Any) -> NDArray[Any]:
         return np.empty((), dtype=object)
 
 
+def as_floats(value: Any) -> FloatArray:
+    """Return a value as numbers; what holds others as an array of no rows."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except Exception:  # whatever a value raises; a message may quote it
+        return np.empty(0)
+
+
 def numbers(name: str, value: ArrayLike, maker: str) -> NDArray[Any]:
     """Read a table of finite numbers with at least one row."""
     try:

@@ -25,6 +25,7 @@ from spinney.spaces.distances import (
     Matrix,
     Network,
     as_array,
+    as_floats,
     checked_candidates,
     checked_names,
     frozen_copy,
@@ -233,7 +234,9 @@ class FiniteMetric:
         """
         if self.coordinates is None:
             raise wrong("coordinates", "known", None, "make the space with coordinates=, one row per point.")
-        read, is_named = east_first(positions, np.array(positions, dtype=np.float64))
+        if limit is not None and not (isinstance(limit, int | float) and limit >= 0):
+            raise wrong("limit", "None, or not negative", limit, "meters, if coordinates are degrees.")
+        read, is_named = east_first(positions, as_floats(positions))
         if read.ndim != 2 or read.shape[1] != self.coordinates.shape[1] or is_named > self.degrees:
             raise wrong("positions", "as the coordinates of the space are", positions, "a row each, longitude before latitude.")
         return nearest_points(self.coordinates, self.degrees, read, limit)

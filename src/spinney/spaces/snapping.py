@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.spaces.box import WIDEST, FloatArray
 from spinney.spaces.distances import IntArray
 from spinney.spaces.sphere import are_positions, chord, on_sphere
 
-#: Positions are looked up by as many at a time.
-BLOCK = 2**16
+#: Positions are looked up by as many at a time, in a tree with so many points in a leaf.
+BLOCK, LEAF = 2**18, 8
 #: Points so near to the nearest one, by this share, are looked at again.
 NEAR = 1e-9
 #: A position that has no point.
@@ -33,15 +34,23 @@ def nearest_points(coordinates: FloatArray, degrees: bool, positions: Any, limit
     different, first = np.unique(points, axis=0, return_index=True)
     order = np.argsort(first)
     different, first = different[order], first[order]  # of points at one place the first one counts
-    tree = cKDTree(different)
+    tree = cKDTree(different, leafsize=LEAF)
     farthest = np.inf if limit is None else chord(limit) if degrees else float(limit)
     found = np.full(len(positions), NOWHERE, dtype=np.int64)
     for start in range(0, len(positions), BLOCK):
         part = np.asarray(positions[start : start + BLOCK], dtype=np.float64)
         known = np.flatnonzero(are_positions(part) if degrees else (np.abs(part) < WIDEST).all(axis=1))
+        known = known[np.argsort(_tiles(coordinates, part[known]), kind="stable")]  # near ones one after another: for the cache
         here = on_sphere(part[known]) if degrees else part[known]
         found[start + known] = _nearest(tree, here, first, farthest)
     return found
+
+
+def _tiles(coordinates: FloatArray, positions: FloatArray) -> NDArray[np.uint16]:
+    """Return which of 2^16 tiles around the public points each position lies in."""
+    low, high = coordinates[:, :2].min(axis=0), coordinates[:, :2].max(axis=0)
+    tiles = np.clip((positions[:, :2] - low) / np.maximum(high - low, 1e-300), 0, 1) * 255
+    return np.asarray(tiles.astype(np.uint16) @ np.array([256, 1][: tiles.shape[1]], dtype=np.uint16))
 
 
 def _nearest(tree: Any, here: FloatArray, first: IntArray, farthest: float) -> IntArray:

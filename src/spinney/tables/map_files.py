@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import DataError, ParameterError
+from spinney.exceptions import DataError, ParameterError, check_path
 from spinney.naming import kind_of
 from spinney.spaces.graphs import LENGTHS, PlainGraph
 from spinney.spaces.lines import features_of, lines_graph, place_name, shapes_of
@@ -31,6 +31,8 @@ GRAPHML, JSON, SHAPES, FEEDS = {".graphml"}, {".geojson", ".json"}, {".shp", ".g
 PLACES = JSON | SHAPES | FEEDS
 #: What stops of a feed are places: stops and stations, not their entrances or parts.
 STOPS = {"", "0", "1"}
+#: Coordinates have fewer columns.
+MOST_AXES = 20
 #: Attributes that may name a place, the first one that names all of them differently.
 NAMES = ("osmid", "stop_id", "name", "id")
 
@@ -66,6 +68,7 @@ def read_network(
     >>> round(read_network(file).diameter)
     1334
     """
+    check_path(path, "read_network")
     path = Path(path)
     if kind_of(path) not in GRAPHML | JSON | SHAPES:
         edges = read_edges(path, largest_part)
@@ -92,7 +95,8 @@ def read_graph(path: Path, weight: str | None = None, both_ways: bool = False) -
         known = dict.fromkeys(name for _, _, about in graph.links for name in about)
         if not any(name in known for name in wanted):
             listed = ", ".join(map(repr, known)) or "none"
-            raise DataError(f"{path}: no edge has a {' or '.join(wanted)}.", f"say which holds the length; edges have {listed}.")
+            what = "length or weight" if weight is None else "length of that name"
+            raise DataError(f"{path}: no edge has a {what}.", f"say which holds the length; edges have {listed}.")
     else:
         features, degrees = _features(path, "LineString")
         graph = lines_graph(features, degrees, weight)
@@ -132,6 +136,10 @@ def read_places(path: str | Path, columns: Sequence[str] = ("x", "y")) -> Points
     columns : sequence of str, default ("x", "y")
         The columns of coordinates of a table.
     """
+    check_path(path, "read_places")
+    plain = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+    if not plain or not 0 < len(columns) == len(set(columns)) < MOST_AXES:
+        raise ParameterError.wrong("columns", "read_places", "a list of different names", columns, "columns=['lon', 'lat'].")
     path = Path(path)
     if path.is_dir() or kind_of(path) in FEEDS:
         return _stops(path)

@@ -83,10 +83,11 @@ class Points:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Demand:
-    """Private: the point of each row by its index, -1 if it names none, and whom it belongs to."""
+    """Private: the point of each row by its index, -1 if it names none, or its position; whom it belongs to; its weight."""
 
-    nonprivate_rows: NDArray[np.int64]
+    nonprivate_rows: NDArray[Any]
     nonprivate_groups: Any = None
+    nonprivate_weights: Any = None
 
 
 def read_columns(
@@ -301,7 +302,7 @@ def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where:
 
 
 @sealed()
-def read_demand(path: Path, column: str, names: Iterable[str], groups: str | None = None) -> Demand:
+def read_demand(path: Path, column: str, names: Iterable[str], groups: str | None = None, weights: str | None = None) -> Demand:
     """Return the private point of each row; a name that is missing or not known is nowhere.
 
     Privacy
@@ -309,5 +310,6 @@ def read_demand(path: Path, column: str, names: Iterable[str], groups: str | Non
     How a row is read depends on that row alone, and no row makes reading fail or warn. The header is public, and must not be a
     row: without the asked columns reading fails, and nothing that stands in the file is repeated.
     """
-    read = read_columns(path, [column], [], groups, header_is_secret=True)
-    return Demand(_codes(read.names[column], names), read.groups)
+    numbers = [weights] if weights is not None else []
+    read = read_columns(path, [column], numbers, groups, header_is_secret=True)
+    return Demand(_codes(read.names[column], names), read.groups, None if weights is None else read.numbers[weights])

@@ -305,3 +305,41 @@ def test_goals_are_options(folder):
 )
 def test_goals_that_do_not_fit_are_refused(folder, no_demand, more, said):
     assert said in refused(sites(*POINTS, *more, algorithm="auto"), 2)
+
+
+def test_positions_and_weights_of_demand(folder):
+    """Few rows that count often outweigh many, and rows far from all stops are lost."""
+    (folder / "stops.txt").write_text(STOPS)
+    heavy, light = "7,53.1001,8.2031\n" * 400, "1,53.1,8.2068\n" * 900
+    (folder / "trips.csv").write_text(f"people,lat,lon\n{heavy}{light}" + "7,10,10\n" * 3000 + "7,,\n" * 9)
+    asked = ("--points", "stops.txt", "--k", "1", "--epsilon", "1", "--demand", "trips.csv", "--demand-columns", "lat,lon")
+    asked += ("--snap-limit", "50", "--out", "stops.json", "--force")
+    weights = ("--row-weights", "people", "--max-row-weight", "5")
+    assert run("sites", *asked).exit_code == 0
+    assert read_release(folder / "stops.json").names == ("hbf",)
+    result = run("sites", *asked, *weights)
+    assert "one group of at most 5 counted rows" in result.output
+    assert read_release(folder / "stops.json").names == ("zob",)
+    point = '{"type": "Feature", "properties": {"people": 3}, "geometry": {"type": "Point", "coordinates": [8.2031, 53.1]}}'
+    (folder / "trips.geojson").write_text(f'{{"type": "FeatureCollection", "features": [{",".join([point] * 300)}]}}')
+    assert run("sites", *asked, *weights, "--demand", "trips.geojson").exit_code == 0
+    assert read_release(folder / "stops.json").names == ("zob",)
+    assert read_release(folder / "stops.json").sizes[0] == pytest.approx(900, abs=600)
+    refused(run("sites", *asked, "--row-weights", "people"), 2, "--row-weights and --max-row-weight need each other")
+    refused(run("sites", *asked, "--demand-columns", "lat"), 2, "--demand-columns must be two names")
+    refused(run("sites", *POINTS, *asked[2:]), 2, "in longitude and latitude, and the space is not")
+    alone = (
+        "--points",
+        "stops.txt",
+        "--k",
+        "1",
+        "--epsilon",
+        "1",
+        "--demand",
+        "trips.csv",
+        "--snap-limit",
+        "9",
+        "--out",
+        "x.json",
+    )
+    refused(run("sites", *alone), 2, "--snap-limit needs positions")
