@@ -45,8 +45,8 @@ html_theme_options = {"navigation_with_keys": True}
 CONTENTS = {
     "Use": "docs/guide docs/tutorial docs/epsilon docs/bounds docs/schema docs/groups docs/reading docs/publishing docs/report",
     "Look up": (
-        "docs/README docs/glossary docs/how-many docs/command-line docs/release-format docs/ledger docs/pipelines docs/describe "
-        "docs/sites docs/one-cluster docs/stability docs/spark docs/scale docs/local docs/limits docs/install"
+        "docs/README docs/glossary docs/how-many docs/command-line docs/release-format docs/ledger docs/operations docs/spark "
+        "docs/pipelines docs/describe docs/sites docs/one-cluster docs/stability docs/scale docs/local docs/limits docs/install"
     ),
     "Understand": (
         "docs/why docs/algorithms docs/default docs/medians docs/benchmarks docs/utility docs/own-algorithms docs/audits "

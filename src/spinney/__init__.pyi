@@ -19,6 +19,7 @@ from spinney.exceptions import ReleaseError as ReleaseError
 from spinney.exceptions import SeededNoiseWarning as SeededNoiseWarning
 from spinney.exceptions import SpinneyError as SpinneyError
 from spinney.exceptions import UncountedFitsWarning as UncountedFitsWarning
+from spinney.exceptions import UnfinishedError as UnfinishedError
 from spinney.exceptions import UnitsWarning as UnitsWarning
 from spinney.ledgers.ledger import Ledger as Ledger
 from spinney.releases.ball import OneCluster as OneCluster

@@ -19,6 +19,7 @@ __all__ = [
     "SeededNoiseWarning",
     "SpinneyError",
     "UncountedFitsWarning",
+    "UnfinishedError",
     "UnitsWarning",
     "check_path",
 ]
@@ -63,6 +64,10 @@ def check_path(value: object, owner: str, name: str = "path") -> None:
 
 class BudgetError(SpinneyError):
     """A question would spend what the plan does not hold, or a release what its ledger does not."""
+
+
+class UnfinishedError(SpinneyError):
+    """Questions of a job's release began before, and were paid for; whether they were answered is not known."""
 
 
 class CuratorError(SpinneyError):

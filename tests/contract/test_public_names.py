@@ -10,9 +10,9 @@ NAMES = [
     "Ball", "Box", "BudgetError", "Capacities", "CoverRelease", "CuratorError", "DataError", "DescriptionRelease", "Farthest",
     "FewRowsWarning", "FiniteMetric", "Ledger", "LoosePromiseWarning", "OneCluster", "OpeningCosts", "ParameterError",
     "PrivateKMeans", "PrivateKMedian", "PrivateKMedoids", "PublicEncoder", "PublicScaler", "Release", "ReleaseError",
-    "SeededNoiseWarning", "SiteRelease", "SpinneyError", "Travel", "UncountedFitsWarning", "UnitsWarning", "WithinReach",
-    "__version__", "describe", "fit", "max_coverage", "one_cluster", "plan_description", "read_network", "read_places",
-    "read_release", "scan", "stream", "verify",
+    "SeededNoiseWarning", "SiteRelease", "SpinneyError", "Travel", "UncountedFitsWarning", "UnfinishedError", "UnitsWarning",
+    "WithinReach", "__version__", "describe", "fit", "max_coverage", "one_cluster", "plan_description", "read_network",
+    "read_places", "read_release", "scan", "stream", "verify",
 ]  # fmt: skip
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from spinney.cli.files import given, publish
-from spinney.cli.options import CSV_OPTIONS, FILE, FORCE, OUT, SPOOL, TABLE, add_options
+from spinney.cli.fetching import given
+from spinney.cli.options import AGAIN, CSV_OPTIONS, FILE, FORCE, OUT, RUN_ID, SPOOL, TABLE, add_options
+from spinney.cli.publishing import publish
 from spinney.cli.results import JSON, as_json, wants_json
 from spinney.exceptions import ParameterError, ReleaseError
 
@@ -27,6 +28,8 @@ from spinney.exceptions import ParameterError, ReleaseError
 @click.option("--out", type=OUT, default=None, help="Where to write the description (JSON); - for standard output.")
 @FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
+@RUN_ID
+@AGAIN
 @add_options(*CSV_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")

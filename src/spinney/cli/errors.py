@@ -1,4 +1,4 @@
-"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else or a release refused.
+"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 6 begun before, 130 interrupted, 143 terminated, 1 anything else or a no.
 
 Errors are one line that says what to type. An unexpected error is reported without its message, which could hold a row's values.
 """
@@ -16,10 +16,19 @@ from typing import Any, NoReturn
 
 import click
 
-from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError, SpinneyError, UnitsWarning
+from spinney.exceptions import (
+    BudgetError,
+    CuratorError,
+    DataError,
+    ParameterError,
+    ReleaseError,
+    SpinneyError,
+    UnfinishedError,
+    UnitsWarning,
+)
 from spinney.naming import without_values
 
-UNEXPECTED, USAGE, DATA, BUDGET, WORK = 1, 2, 3, 4, 5
+UNEXPECTED, USAGE, DATA, BUDGET, WORK, UNFINISHED = 1, 2, 3, 4, 5, 6
 #: Of `spinney verify`: something about a release does not hold.
 REFUSED = 1
 #: As shells count: 128 and the number of the signal.
@@ -33,8 +42,8 @@ _UNEXPECTED = (
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "adjacency", "algorithm", "bins", "both_ways", "bounds", "columns", "delta", "encoding", "epsilon", "groups",
-        "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
+        "adjacency", "algorithm", "bins", "both_ways", "bounds", "charge_again", "columns", "delta", "encoding", "epsilon",
+        "groups", "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
         "scale", "separator", "title", "weight", "weights",
     )
 }  # fmt: skip
@@ -115,6 +124,8 @@ def one_line_errors() -> Iterator[None]:
         _stop(error, DATA, f"{where}{why}. Hint: check the path, its permissions and the space that is left.")
     except BudgetError as error:
         _stop(error, BUDGET)
+    except UnfinishedError as error:
+        _stop(error, UNFINISHED)
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
         _stop(error, USAGE, f"{package} is not installed. Hint: pip install {package}")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
 import stat
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -29,24 +27,6 @@ _GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 def is_standard_output(out: Path | None) -> bool:
     """Whether a text goes to standard output, where nothing else may go then."""
     return str(out) == STANDARD_OUTPUT
-
-
-@contextmanager
-def given(table: tuple[Path, ...], spool: Path | None) -> Iterator[tuple[Path, ...]]:
-    """Yield the files of a table; standard input is kept in one that only its owner may read, until it was used."""
-    if STANDARD_OUTPUT not in map(str, table):
-        yield table
-        return
-    if len(table) > 1 or spool is None:
-        raise ParameterError(
-            "Standard input can be read once only, and is a table of its own.",
-            "--spool FOLDER keeps it there as a CSV file that only you may read, until the command ends.",
-        )
-    with TemporaryDirectory(prefix="spinney-", dir=spool) as home:
-        file = Path(home) / "standard-input.csv"
-        with file.open("wb") as kept:
-            shutil.copyfileobj(sys.stdin.buffer, kept)
-        yield (file,)
 
 
 def tell_written(text: str, *outs: Path | None) -> None:
@@ -86,18 +66,41 @@ def _unwritable(path: Path) -> DataError:
     return DataError(f"{path} cannot be written.", "name a file in a folder that exists and may be written to.")
 
 
+def _start(path: Path) -> str:
+    """Return how the names of files begin that are to take the place of this one."""
+    return f".{hashlib.sha256(path.name.encode()).hexdigest()[:16]}-"
+
+
+def remove_left(path: Path) -> None:
+    """Remove what killed processes left that were writing this file."""
+    from spinney.ledgers.journal import remove_unlocked
+
+    with suppress(OSError):
+        for left in path.parent.iterdir():
+            if left.name.startswith(_start(path)):
+                remove_unlocked(left)
+
+
 @contextmanager
 def _beside(path: Path, mode: int) -> Iterator[Path]:
-    """Yield a new, empty file beside `path`, under a name that nobody can guess; nothing is left of it in the end."""
-    part = path.with_name(f".{os.urandom(16).hex()}{path.suffix}")
+    """Yield a new, empty file beside `path`, under a name that nobody can guess; nothing is left of it in the end.
+
+    Its lock is held meanwhile: so what a killed process left is known, and removed by the next that writes this file.
+    """
+    from spinney.ledgers.journal import close_locked, take_lock
+
+    part = path.with_name(f"{_start(path)}{os.urandom(16).hex()}{path.suffix}")
+    remove_left(path)
     try:
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _GUARDED, mode))
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _GUARDED, mode)
     except OSError:
         raise _unwritable(path) from None
     try:
+        take_lock(descriptor)
         yield part
     finally:
         part.unlink(missing_ok=True)
+        close_locked(descriptor)
 
 
 def _safe(file: Path) -> None:
@@ -165,44 +168,6 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text, whole and safe on disk, or not at all."""
     with written_whole(path) as part:
         part.write_text(text, encoding="utf-8")
-
-
-def publish(
-    make: Callable[[Any], Any],
-    out: Path,
-    force: bool,
-    ledger: Path | None,
-    also: Mapping[Path, Callable[[Any, Path], None]] = MappingProxyType({}),
-) -> Any:
-    """Write the release that `make` returns of the ledger to charge, and further files of it, and say what was done."""
-    from spinney.cli.errors import with_options
-    from spinney.cli.results import as_json, wants_json
-    from spinney.fits.charging import charge_stays
-    from spinney.ledgers.ledger import Ledger
-
-    check_out(out, force)
-    opened = None if ledger is None else Ledger(ledger)
-    with ExitStack() as stack:
-        parts = {path: stack.enter_context(written_whole(path)) for path in (out, *also)}
-        release = make(opened)
-        with charge_stays(opened):
-            release.to_json(parts[out])
-            for path, write in also.items():
-                write(release, parts[path])
-            stack.close()
-    if wants_json():
-        facts: dict[str, Any] = {"written": list(map(str, parts)), "statement": release.statement, "digest": release.digest}
-        facts["ledger"] = None if opened is None else {"path": str(ledger), "spent": opened.spent, "remaining": opened.remaining}
-        facts["doubts"] = list(map(with_options, release.doubts.values()))
-        click.echo(as_json(facts), err=any(map(is_standard_output, parts)))
-        return release
-    tell_release(release, *parts)
-    if opened is not None:
-        told = f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left."
-        tell_written(told, *parts)
-    for doubt in release.doubts.values():
-        click.echo(with_options(doubt), err=True)
-    return release
 
 
 @contextmanager

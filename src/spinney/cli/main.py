@@ -16,11 +16,13 @@ from spinney.cli.auditing import audit
 from spinney.cli.checking import check
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import given, is_standard_output, publish, written_whole
+from spinney.cli.fetching import given
+from spinney.cli.files import is_standard_output, written_whole
 from spinney.cli.jobs import for_jobs
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import (
+    AGAIN,
     CSV_OPTIONS,
     CURVE,
     FILE,
@@ -30,12 +32,14 @@ from spinney.cli.options import (
     MAP_OPTIONS,
     MAX_K,
     OUT,
+    RUN_ID,
     SPOOL,
     TABLE,
     CountType,
     add_options,
     promise_options,
 )
+from spinney.cli.publishing import publish
 from spinney.cli.reclustering import recluster
 from spinney.cli.reporting import report
 from spinney.cli.results import JSON
@@ -82,8 +86,8 @@ class _Lines(click.Group):
 def main(context: click.Context) -> None:
     """Cluster rows you may not show: differentially private k-means and k-median in tables, p-median in networks.
 
-    Exit codes: 0 ok, 1 unexpected or a release refused, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143
-    terminated.
+    Exit codes: 0 ok, 1 unexpected or a release refused, 2 usage, 3 data, 4 budget, 5 work on rows, 6 a job with
+    --run-id that began before, 130 interrupted, 143 terminated.
     """
     context.with_resource(_without_collection())
 
@@ -154,6 +158,8 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
 @LEDGER
+@RUN_ID
+@AGAIN
 @SPOOL
 @JSON
 def fit(out: Path, force: bool, ledger: Path | None, table: tuple[Path, ...], spool: Path | None, **options: Any) -> None:
@@ -176,17 +182,19 @@ def fit(out: Path, force: bool, ledger: Path | None, table: tuple[Path, ...], sp
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 @add_options(*CSV_OPTIONS)
 @SPOOL
-def predict(release: Path, table: Path, out: Path | None, spool: Path | None, **written: str) -> None:
+def predict(release: Path, table: Path | str, out: Path | None, spool: Path | None, **written: str) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     from spinney.cli.fitting import check_kind, label_table, write_labels
 
     def labels() -> Any:
-        with given((table,), spool) as (file,):
-            return label_table(release, file, **written)
+        with given((table,), spool) as files:
+            if len(files) > 1:
+                raise ParameterError("Several files of a store cannot be labeled at once.", "name one of them.")
+            return label_table(release, files[0], **written)
 
     if out is None or is_standard_output(out):
         write_labels(labels(), None)
-        click.echo(f"Labeled the rows of {table} by {release}.", err=True)
+        click.echo(f"Labeled the rows of {'the store' if isinstance(table, str) else table} by {release}.", err=True)
         return
     check_kind(out)
     with written_whole(out) as part:

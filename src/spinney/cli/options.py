@@ -23,9 +23,16 @@ class _NamedFile(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _TableFile(click.Path):
+    """A path, or a text that is the address of files in a store, such as ``s3://bucket/stays``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, str) and "://" in value else super().convert(value, param, ctx)
+
+
 #: What is read, or written beside what --out says; and what may be standard output, or input, too.
 FILE, OUT = _NamedFile(path_type=Path), click.Path(path_type=Path)
-TABLE = OUT
+TABLE = _TableFile(path_type=Path)
 
 #: Whether a release may take the place of a file.
 FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")
@@ -40,7 +47,24 @@ LEDGER = click.option(
     "--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."
 )
 
-SPOOL = click.option("--spool", type=FILE, default=None, help="Folder that keeps -, standard input in CSV, while it is used.")
+#: Where it is noted how a job is called, and whether it may be charged again.
+RUN_NOTED = "spinney.run"
+
+
+def _note(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    context.meta.setdefault(RUN_NOTED, {})[parameter.name] = value
+
+
+RUN_ID = click.option(
+    "--run-id", default=None, expose_value=False, callback=_note,
+    help="A name for this job, so that it may be started again and is charged once. Needs --ledger.",
+)  # fmt: skip
+AGAIN = click.option(
+    "--charge-again", is_flag=True, expose_value=False, callback=_note,
+    help="Pay once more, if a start with this --run-id began to ask and left no release.",
+)  # fmt: skip
+
+SPOOL = click.option("--spool", type=FILE, default=None, help="Folder that keeps - (CSV), or files of a store, while it is used.")
 
 #: How CSV files are written.
 CSV_OPTIONS: tuple[Callable[[Any], Any], ...] = (

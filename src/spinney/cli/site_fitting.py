@@ -26,14 +26,12 @@ from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
 from spinney.tables import positions
 from spinney.tables.map_files import GRAPHML, JSON, PLACES, SHAPES, read_network, read_places
-from spinney.tables.networks import find_places, read_demand, read_names, read_points
+from spinney.tables.networks import SUFFIXES, find_places, read_demand, read_names, read_points
 
 #: Where coordinates are unless the user says otherwise.
 AXES = ["x", "y"]
 #: Kinds of networks that may say where their points are.
 GRAPHS = GRAPHML | JSON | SHAPES
-#: What makes a value of --existing or --candidates a file.
-SUFFIXES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)

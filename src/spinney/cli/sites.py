@@ -8,9 +8,21 @@ from typing import Any
 
 import click
 
-from spinney.cli.files import publish
 from spinney.cli.goals import GOAL_OPTIONS, goal_of
-from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, CountType, add_options, promise_options
+from spinney.cli.options import (
+    AGAIN,
+    FILE,
+    FORCE,
+    GROUPS,
+    LEDGER,
+    MAP_OPTIONS,
+    OUT,
+    RUN_ID,
+    CountType,
+    add_options,
+    promise_options,
+)
+from spinney.cli.publishing import publish
 from spinney.cli.results import JSON
 from spinney.exceptions import ParameterError
 
@@ -43,6 +55,8 @@ METRICS = ["euclidean", "manhattan", "haversine"]
     ),
     click.option("--csv", "csv_file", type=OUT, default=None, help="Also write the sites as a table (CSV)."),
     LEDGER,
+    RUN_ID,
+    AGAIN,
     click.option("--out", type=OUT, default=None, help="Where to write the release (JSON); - for standard output."),
     FORCE,
     JSON,

@@ -167,6 +167,8 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
         with ExitStack() as stack:
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
+            if ledger is not None and made["entry"] is not None:
+                ledger.begin(made["entry"])
             curator = rows.gate(backend, problem.unit, spent, source)
             result = algorithm.run(Purse(curator), problem.shown, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)

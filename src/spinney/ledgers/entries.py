@@ -10,10 +10,10 @@ from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
-from spinney.exceptions import ParameterError
+from spinney.exceptions import ParameterError, UnfinishedError
 from spinney.ledgers.filter import Filter, Tally, Way, fixed_ways
 from spinney.privacy import Adjacency, Amount, Budget, Charge, read_exact, round_up
-from spinney.verification.ledger_lines import check_digest, check_entry, check_header
+from spinney.verification.ledger_lines import check_entry, check_header, check_note
 
 #: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.
 MOST_BITS = 6600
@@ -31,6 +31,7 @@ class Entry:
 
     Entries are in the order of charging; nothing depends on `when`, the time of the machine's clock in UTC. `epsilon` and `delta`
     are what the release promises by itself. `way` is "open", or what it locked the ledger to: one order, "pure", or "gaussian".
+    `job` is the digest of what the job was asked for, if it may be started again.
     """
 
     id: str
@@ -43,10 +44,12 @@ class Entry:
     charges: tuple[Charge, ...]
     max_rows_per_group: int | None
     way: str
+    job: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""
-        return {**vars(self), "charges": [charge.to_dict() for charge in self.charges]}
+        record = {**vars(self), "charges": [charge.to_dict() for charge in self.charges]}
+        return {name: value for name, value in record.items() if name != "job" or value}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Entry:
@@ -82,13 +85,32 @@ def is_cap(value: Any) -> bool:
     return value is None or (not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1)
 
 
-def keep_once(digests: dict[str, str], record: dict[str, Any], known: Container[str]) -> None:
-    """Add a digest that is in a file; raise a ValueError unless it is the only one of an entry before it."""
-    check_digest(record)
-    entry = record["entry"]
-    if entry not in known or entry in digests:
-        raise ValueError("a digest of no entry")
-    digests[entry] = record["digest"]
+def keep_once(notes: dict[str, dict[str, Any]], record: dict[str, Any], known: Container[str]) -> None:
+    """Add a digest or a mark that is in a file; raise a ValueError unless it is the only one of an entry before it."""
+    check_note(record)
+    entry, kind = record["entry"], "began" if "began" in record else "digest"
+    if entry not in known or entry in notes[kind]:
+        raise ValueError("a note of no entry, or a second one")
+    notes[kind][entry] = record[kind]
+
+
+def unfinished(entry_id: str) -> UnfinishedError:
+    """Return the error about an entry whose questions began."""
+    return UnfinishedError(
+        f"Questions under the id {entry_id!r} began already: a process is at them, or it ended without a release.",
+        "charge_again=True pays for another release; what was charged stays charged.",
+    )
+
+
+def check_again(entry: Entry, asked: tuple[Any, ...], began: Container[str]) -> None:
+    """Raise unless a job that is started again may take its charge: it asks for the same, and no question began."""
+    if (entry.charges, entry.max_rows_per_group, entry.job) != asked:
+        raise ParameterError(
+            f"{entry.id!r} was charged for a job with other parameters, or by a version with another plan.",
+            "give each job an id of its own.",
+        )
+    if entry.id in began:
+        raise unfinished(entry.id)
 
 
 def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:

@@ -58,6 +58,25 @@ def close_locked(descriptor: int) -> None:
         os.close(descriptor)
 
 
+def take_lock(descriptor: int) -> bool:
+    """Take the lock of an open file, if nobody has it and the system has such locks; return whether it was taken."""
+    with suppress(OSError, AttributeError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def remove_unlocked(path: Path) -> None:
+    """Remove a file that no living process holds locked."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            if take_lock(descriptor):
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Return when the names of files in a folder are safe on disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

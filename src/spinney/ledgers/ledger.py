@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from spinney._shown import Showable
 from spinney.exceptions import DataError, ParameterError
+from spinney.ledgers.book import Book
 from spinney.ledgers.entries import (
-    FIRST,
     Entry,
-    check_charges,
+    check_again,
     header_of,
     is_adjacency,
     is_cap,
-    keep_once,
-    opened_filter,
     promise_of,
     read_charges,
     table_lines,
@@ -33,17 +29,17 @@ from spinney.ledgers.entries import (
     with_ways,
     wrong,
 )  # fmt: skip
-from spinney.ledgers.filter import ABOVE, Filter, refusal
-from spinney.ledgers.journal import Journal, OpenJournal
+from spinney.ledgers.filter import ABOVE, refusal
+from spinney.ledgers.journal import OpenJournal
 from spinney.naming import is_path
 from spinney.privacy import Budget, Charge, round_up
-from spinney.verification.ledger_lines import DIGEST
+from spinney.verification.ledger_lines import is_digest
 
 #: Releases that a printed ledger shows.
 SHOWN = 20
 
 
-class Ledger(Showable):
+class Ledger(Book):
     """A file that adds up releases and refuses the one that would exceed its ceiling.
 
     Privacy
@@ -91,12 +87,7 @@ class Ledger(Showable):
             raise wrong("path", "a path", path, "Ledger('ledger.jsonl', epsilon=3).")
         asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "max_rows_per_group": max_rows_per_group}
         header = header_of(**{**asked, "epsilon": 1.0 if epsilon is None else epsilon})
-        self._journal = Journal(Path(path), FIRST)
-        self._mutex = threading.RLock()
-        self._entries: dict[str, Entry] = {}
-        self._digests: dict[str, str] = {}
-        self._head: dict[str, Any] = {}
-        self._filter: Filter
+        super().__init__(Path(path))
         with self._journal.open(write=epsilon is not None, create=epsilon is not None) as file:
             self._absorb(file)
             if not self._head and epsilon is not None:
@@ -159,6 +150,7 @@ class Ledger(Showable):
         algorithm: str = "",
         note: str = "",
         entry_id: str | None = None,
+        job: str = "",
     ) -> str:
         """Charge one release, before any of its questions is asked, and return the id of its entry.
 
@@ -177,6 +169,9 @@ class Ledger(Showable):
         entry_id : str, optional
             An id of your own, so that after a crash it can be seen whether the charge was made. One that is in the ledger already
             is refused: another release draws other noise, and must be charged too.
+        job : str, optional
+            The digest of all that a job was asked for, as `Release.digest` is written. A charge under the same id with the same
+            digest is found again, until `begin` marks it.
 
         Raises
         ------
@@ -184,6 +179,8 @@ class Ledger(Showable):
             If the ledger would exceed its ceiling. Nothing is charged then.
         ParameterError
             If the id is in the ledger. Its charge is safe on disk then, and nothing is charged a second time.
+        UnfinishedError
+            If the job's charge is marked.
         """
         charges = read_charges(charges)
         self._check_unit(adjacency, max_rows_per_group)
@@ -194,10 +191,15 @@ class Ledger(Showable):
             raise wrong("promised", "a Budget or None", promised, "Budget.of(1.0).")
         if not (entry_id is None or (isinstance(entry_id, str) and entry_id.strip())):
             raise wrong("entry_id", "a text", entry_id, "leave it out for a new one.")
+        if not (job == "" or (entry_id is not None and is_digest(job))):
+            raise wrong("job", "a digest, with an entry_id", job, "'sha256:' and 64 digits.")
         with self._mutex, self._journal.open(write=True) as file:
             self._absorb(file)
             if entry_id is not None and entry_id in self._entries:
                 file.sync()  # whoever wrote it may have died before that
+                if job and self._entries[entry_id].job:
+                    check_again(self._entries[entry_id], (charges, max_rows_per_group, job), self._notes["began"])
+                    return entry_id
                 raise wrong(
                     "entry_id", "one that is not in the ledger yet", entry_id,
                     "it is charged already, see ledger.entries; a release made now needs a charge and an id of its own.",
@@ -218,6 +220,7 @@ class Ledger(Showable):
                 charges=charges,
                 max_rows_per_group=None if max_rows_per_group is None else int(max_rows_per_group),
                 way=way,
+                job=job,
             )
             file.append(json.dumps(entry.to_dict(), allow_nan=False))
             self._absorb(file)
@@ -227,7 +230,31 @@ class Ledger(Showable):
     def digests(self) -> dict[str, str]:
         """The digests of releases by their entries; one that was charged and never made, or by an earlier version, has none."""
         self._refresh()
-        return dict(self._digests)
+        return dict(self._notes["digest"])
+
+    @property
+    def began(self) -> frozenset[str]:
+        """The entries whose questions began, of jobs that may be started again (`begin`)."""
+        self._refresh()
+        return frozenset(self._notes["began"])
+
+    def begin(self, entry_id: str) -> None:
+        """Mark that the questions of a job's entry begin, before the first of them; entries of no job need no mark.
+
+        When this returns, the mark is safe on disk. It is set once: two never take one charge, nor one where answers may have
+        been seen.
+
+        Raises
+        ------
+        UnfinishedError
+            If it is marked.
+        """
+        with self._noting(entry_id) as file:
+            entry = self._entries[entry_id]
+            if entry.job:
+                check_again(entry, (entry.charges, entry.max_rows_per_group, entry.job), self._notes["began"])
+                file.append(json.dumps({"entry": entry_id, "began": True}))
+                self._absorb(file)
 
     def keep_digest(self, entry_id: str, digest: str) -> None:
         """Keep the digest of the release that an entry paid for, so that an edited copy of it is noticed (`spinney.verify`).
@@ -241,19 +268,25 @@ class Ledger(Showable):
         digest : str
             `Release.digest`.
         """
-        if not (isinstance(digest, str) and DIGEST.fullmatch(digest)):
+        if not is_digest(digest):
             raise wrong("digest", "a digest of a release", digest, "release.digest.")
+        with self._noting(entry_id) as file:
+            if self._notes["digest"].get(entry_id) == digest:
+                file.sync()
+                return
+            if entry_id in self._notes["digest"]:
+                raise wrong("entry_id", "one that has no digest yet", entry_id, "an entry pays for one release.")
+            file.append(json.dumps({"entry": entry_id, "digest": digest}))
+            self._absorb(file)
+
+    @contextmanager
+    def _noting(self, entry_id: str) -> Iterator[OpenJournal]:
+        """Open the file to add a line about an entry."""
         with self._mutex, self._journal.open(write=True) as file:
             self._absorb(file)
             if not (isinstance(entry_id, str) and entry_id in self._entries):
                 raise wrong("entry_id", "the id of an entry of the ledger", entry_id, "see ledger.entries.")
-            if self._digests.get(entry_id) == digest:
-                file.sync()
-                return
-            if entry_id in self._digests:
-                raise wrong("entry_id", "one that has no digest yet", entry_id, "an entry pays for one release.")
-            file.append(json.dumps({"entry": entry_id, "digest": digest}))
-            self._absorb(file)
+            yield file
 
     def left_after(
         self, charges: Iterable[Charge], *, adjacency: str = "add-remove", max_rows_per_group: int | None = None
@@ -279,46 +312,6 @@ class Ledger(Showable):
                 f"The ledger {self.path} is about {self.unit}, and this release about {unit_text(adjacency, cap)}.",
                 "one ledger has one unit; a cap may be smaller than the ledger's.",
             )
-
-    def _refresh(self) -> None:
-        with self._mutex, self._journal.open(write=False) as file:
-            self._absorb(file)
-
-    def _absorb(self, file: OpenJournal) -> None:
-        """Take in the lines that were added since the last look."""
-        before = self._journal.at
-        try:
-            records = [json.loads(text) for text in file.read()]
-            if records and not self._head:
-                header = records.pop(0)
-                self._filter, self._head = opened_filter(header), header
-            if records:
-                self._enter(records)
-        except BaseException as error:
-            self._journal.at = before  # what was not taken in whole is read again
-            wrong_line = KeyError | TypeError | ValueError | ArithmeticError | AttributeError | RecursionError
-            if isinstance(error, wrong_line) and not isinstance(error, DataError):
-                raise self._journal.damaged("a line holds no entry") from error
-            raise
-
-    def _enter(self, records: list[dict[str, Any]]) -> None:
-        """Add entries and digests that are in the file; entries that lock nothing are added up together."""
-        added, known, together, digests = self._filter, dict(self._entries), list[Sequence[Charge]](), dict(self._digests)
-        for record in records:
-            if "digest" in record:
-                keep_once(digests, record, known)
-                continue
-            entry = Entry.from_dict(record)
-            check_charges(entry.charges)
-            if entry.id in known:
-                raise ValueError("an entry is there twice")
-            known[entry.id] = entry
-            if entry.way == "open":
-                together.append(entry.charges)
-            else:
-                order = None if entry.way in ("pure", "gaussian") else Fraction(float(entry.way))
-                added, together = added.plus(*together).locked(entry.charges, order, entry.way == "gaussian"), []
-        self._filter, self._entries, self._digests = added.plus(*together) if together else added, known, digests
 
     def __repr__(self) -> str:
         budget = f"epsilon={float(self.ceiling.epsilon)!r}, delta={float(self.ceiling.delta)!r}"

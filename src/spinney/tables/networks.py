@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME",
+    "SUFFIXES",
     "Demand",
     "Edges",
     "Points",
@@ -52,6 +53,8 @@ NOWHERE = -1
 Check = Callable[[Iterable[str]], None]
 Frames = tuple["pl.DataFrame", "pl.DataFrame", "pl.DataFrame"]
 
+#: What the names of public files end in.
+SUFFIXES = (".csv", ".parquet")
 _FORMATS = "give a .csv (with a header line) or .parquet file."
 
 

@@ -1,7 +1,7 @@
 """What a ledger's file says, read without its code: lines, the chain of their checks, entries and digests.
 
 The ledger itself and `spinney.verify` refuse whatever does not fit. The first line is what the ledger was opened with; each other
-one is an entry, which was charged, or the digest of its release.
+one is an entry, which was charged, the mark that its questions began, if a job may come again, or the digest of its release.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spinney.verification.amounts import fraction_of
 #: Formats that are read: in the first, ledgers of earlier versions.
 FORMATS = ("spinney-ledger/1", "spinney-ledger/2")
 #: What a digest looks like.
-DIGEST = re.compile("sha256:[0-9a-f]{64}")
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 _HEADER = {"format", "epsilon", "delta", "adjacency", "max_rows_per_group", "ways"}
 _TEXTS = {"id", "when", "objective", "algorithm", "note", "way"}
 _ENTRY = _TEXTS | {"epsilon", "delta", "charges", "max_rows_per_group"}
@@ -65,7 +65,8 @@ def check_header(record: Any) -> None:
 
 def check_entry(record: Any) -> None:
     """Raise a ValueError unless a record is an entry of a ledger."""
-    require(isinstance(record, dict) and record.keys() == _ENTRY, "it is no entry")
+    require(isinstance(record, dict) and record.keys() - {"job"} == _ENTRY, "it is no entry")
+    require("job" not in record or is_digest(record["job"]), "its job is none")
     require(all(type(record[name]) is str for name in _TEXTS) and record["id"].strip() != "", "a text is none")
     require(_is_amount(record["epsilon"]) and _is_amount(record["delta"]) and _is_cap(record["max_rows_per_group"]), "a number")
     require(record["way"] in ("open", "pure", "gaussian") or _is_order(record["way"]), "its way is none")
@@ -80,10 +81,16 @@ def _is_charge(record: Any) -> bool:
     return record["measure"] in ("epsilon", "rho") and None not in amounts
 
 
-def check_digest(record: Any) -> None:
-    """Raise a ValueError unless a record is the digest of an entry's release."""
-    holds = isinstance(record, dict) and record.keys() == {"entry", "digest"} and set(map(type, record.values())) == {str}
-    require(holds and DIGEST.fullmatch(record["digest"]) is not None, "it is no digest")
+def is_digest(value: Any) -> bool:
+    """Whether this is a digest."""
+    return type(value) is str and _DIGEST.fullmatch(value) is not None
+
+
+def check_note(record: Any) -> None:
+    """Raise a ValueError unless a record is the digest of an entry's release, or the mark that its questions began."""
+    require(isinstance(record, dict) and type(record.get("entry")) is str, "it is about no entry")
+    is_mark = record.keys() == {"entry", "began"} and record["began"] is True
+    require(is_mark or (record.keys() == {"entry", "digest"} and is_digest(record["digest"])), "it is no digest and no mark")
 
 
 _FIRST = b'{"format": "spinney-ledger/'
@@ -91,22 +98,23 @@ _FIRST = b'{"format": "spinney-ledger/'
 
 @dataclass
 class LedgerFile:
-    """The first line, the entries and the digests of a ledger, the last two by the ids of entries."""
+    """The first line, the entries and the digests of a ledger, the last two by the ids of entries, and which of these began."""
 
     header: dict[str, Any]
     entries: dict[str, dict[str, Any]]
     digests: dict[str, str]
+    began: dict[str, str]
 
     def add(self, record: Any) -> None:
         """Add a line, or raise a ValueError if it cannot follow those before it."""
         if not self.header:
             check_header(record)
             self.header = record
-        elif isinstance(record, dict) and "digest" in record:
-            check_digest(record)
-            entry = record["entry"]
-            require(entry in self.entries and entry not in self.digests, "a digest of no entry, or a second one")
-            self.digests[entry] = record["digest"]
+        elif isinstance(record, dict) and "entry" in record:
+            check_note(record)
+            entry, kept = record["entry"], self.began if "began" in record else self.digests
+            require(entry in self.entries and entry not in kept, "a note of no entry, or a second one")
+            kept[entry] = record.get("digest", "")
         else:
             check_entry(record)
             require(record["id"] not in self.entries, "an entry is there twice")
@@ -120,7 +128,7 @@ def read_ledger(path: str | Path) -> LedgerFile:
     content = Path(path).read_bytes()
     if not content.startswith(_FIRST):
         raise DataError(f"{path} is not a ledger.", "name the file of 'spinney ledger open'.")
-    check, found, is_whole = "", LedgerFile({}, {}, {}), False
+    check, found, is_whole = "", LedgerFile({}, {}, {}, {}), False
     for i, line in enumerate(content.split(b"\n")[:-1]):
         is_whole = False
         with suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep, or what a line of a ledger does not say

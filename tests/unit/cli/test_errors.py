@@ -103,6 +103,6 @@ def test_a_signal_ends_a_running_fit(end, folder):
 def test_exit_codes_are_in_the_help_and_on_the_page():
     page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text()
     shown = " ".join(run("--help").output.split())
-    for code in (0, 1, 2, 3, 4, 5, 130, 143):
+    for code in (0, 1, 2, 3, 4, 5, 6, 130, 143):
         assert f"\n| {code} | " in page
         assert f" {code} " in shown.split("Exit codes:")[1]

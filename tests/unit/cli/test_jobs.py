@@ -1,5 +1,6 @@
 """What jobs that nobody watches need: options from a file, results as JSON, messages as lines of JSON or none."""
 
+import gzip
 import json
 from fractions import Fraction
 
@@ -203,7 +204,7 @@ def piped(content, *command):
     return CliRunner().invoke(main, [str(one) for one in command], input=content, catch_exceptions=False)
 
 
-def test_standard_input_is_a_table(folder, monkeypatch):
+def test_standard_input_and_stores_are_tables(folder, monkeypatch):
     content = (folder / "rows.csv").read_bytes()
     spool = folder / "spool"
     spool.mkdir()
@@ -226,5 +227,26 @@ def test_standard_input_is_a_table(folder, monkeypatch):
         ("predict", "typed.json", "-"),
     ):
         refused(piped(content, *command), 2, "Standard input can be read once only")
+    stored = "file://{}/{}".format
+    (folder / "stays").mkdir()
+    for part in range(2):
+        pl.read_csv("rows.csv")[150 * part :][:150].write_parquet(f"stays/{part}.parquet")
+    (folder / "stays" / "_SUCCESS").touch()
+    with gzip.open("rows.csv.gz", "wb") as file:
+        file.write(content)
+    for number, name in enumerate(("rows.csv.gz", "stays", "stays/0.parquet stays/1.parquet")):
+        seeded(monkeypatch)
+        tables = [stored(folder, one) for one in name.split()]
+        result = run("fit", *tables, "--spool", spool, *fit, f"stored{number}.json")
+        assert result.exit_code == 0, result.output
+        assert read_release(f"stored{number}.json").centers.tolist() == read_release("typed.json").centers.tolist()
+        assert files(spool) == []
+    assert run("predict", "typed.json", stored(folder, "rows.csv.gz"), "--spool", spool).stdout == labels
+    assert run("describe", "named.json", stored(folder, "rows.csv.gz"), "--spool", spool, *facts).exit_code == 0
+    refused(run("predict", "typed.json", stored(folder, "stays"), "--spool", spool), 2, "cannot be labeled at once")
+    refused(run("fit", stored(folder, "stays"), *fit, "x.json"), 2, "A table in a store is copied before it is read")
+    for canary in (stored(folder, "canary.csv"), "canary://a", "s3://canary:canary@bucket?canary=1"):
+        line = refused(run("fit", canary, "--spool", spool, *fit, "x.json"), 3, "cannot be fetched from its store")
+        assert "canary" not in line
     broken = piped(b"1,2\n3,4\n", "fit", "-", "--spool", spool, *fit, "x.json")
     assert (broken.exit_code, files(spool), (folder / "x.json").exists()) == (3, [], False)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from spinney import BudgetError, Ledger, ParameterError
+from spinney import BudgetError, Ledger, ParameterError, UnfinishedError
 from spinney.exceptions import DataError
 from spinney.ledgers import journal
 from spinney.privacy.budget import Budget
@@ -70,6 +70,33 @@ def test_threads_share_a_ledger(path):
     for thread in threads:
         thread.join()
     assert (len(ledger.entries), ledger.spent, len(refused)) == (20, 20, 5)
+
+
+def test_a_charge_is_found_again_until_its_questions_began(path):
+    ledger, job = Ledger(path, 1), f"sha256:{'0' * 64}"
+    asked = {"entry_id": "mine", "job": job}
+    for again in (ledger, Ledger(path), ledger):
+        assert again.spend(pure("1/4"), **asked) == "mine"
+    for other in ({"charges": pure("1/5")}, {"job": f"sha256:{'1' * 64}"}):
+        with pytest.raises(ParameterError, match="other parameters"):
+            Ledger(path).spend(**{"charges": pure("1/4"), **asked, **other})
+    with pytest.raises(ParameterError, match="not in the ledger yet"):
+        ledger.spend(pure("1/4"), entry_id="mine")  # of no job
+    Ledger(path).begin("mine")
+    for act in (lambda: ledger.begin("mine"), lambda: ledger.spend(pure("1/4"), **asked), lambda: Ledger(path).begin("mine")):
+        with pytest.raises(UnfinishedError, match="'mine' began already") as caught:
+            act()
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert (len(ledger.entries), ledger.spent, ledger.began) == (1, 0.25, {"mine"})
+    plain = ledger.spend(pure("1/4"), entry_id="plain")
+    with pytest.raises(ParameterError, match="not in the ledger yet"):
+        ledger.spend(pure("1/4"), entry_id="plain", job=job)  # of no job, so that it may have been asked for
+    content = path.read_bytes()
+    ledger.begin(plain)  # needs no mark
+    assert path.read_bytes() == content
+    for wrong in ({"entry_id": "new", "job": "canary"}, {"job": job}):
+        with pytest.raises(ParameterError, match="'job' parameter"):
+            ledger.spend(pure("1/4"), **wrong)
 
 
 def test_a_repeated_id_is_not_acknowledged(path):

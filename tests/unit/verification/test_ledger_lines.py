@@ -35,11 +35,12 @@ def books(tmp_path_factory):
         ("locked", 1e-5, [(Measure.ZCDP, "9/500", 0)]),
     ):
         ledger = Ledger(folder / name, epsilon=1.0, delta=delta, adjacency="replace", max_rows_per_group=3)
+        unit = {"adjacency": "replace", "max_rows_per_group": 2}
         for i, (measure, amount, own) in enumerate(parts):
-            entry = ledger.spend(
-                [charge("a", measure, amount, own)], adjacency="replace", max_rows_per_group=2, note="x", entry_id=f"id {i}"
-            )
+            entry = ledger.spend([charge("a", measure, amount, own)], **unit, note="x", entry_id=f"id {i}")
         ledger.keep_digest(entry, f"sha256:{'0' * 64}")
+        if name == "pure":
+            ledger.begin(ledger.spend([charge("a", measure, amount, own)], **unit, entry_id="job", job=f"sha256:{'0' * 64}"))
         found[name] = ledger.path.read_bytes()
     return found | {path.name: path.read_bytes() for path in STORED.glob("*/*.ledger")}
 
