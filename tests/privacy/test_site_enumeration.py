@@ -8,6 +8,7 @@ import pytest
 
 import spinney.algorithms.cells
 import spinney.algorithms.coverage
+import spinney.solvers.goals
 from registered import REGISTERED
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
@@ -105,7 +106,7 @@ def public_steps():
         (NestedCells, "carve"): remembered(NestedCells.carve),
         (Occupancy, "of"): remembered(Occupancy.of),
         # One search is enough for so few points.
-        (spinney.algorithms.cells, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
+        (spinney.solvers.goals, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
         (spinney.algorithms.coverage, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
     }
 

@@ -471,6 +471,8 @@ def test_no_message_of_a_question_tells_of_a_table():
     assert not found, "\n".join(found)
 
 
+#: What sites have besides, or otherwise.
+OF_SITES = {"algorithm": "hst", "goal": None, "weights": None, "max_clusters": None}
 ESTIMATORS = {PrivateKMeans: ROWS, PrivateKMedoids: DEMAND}  # PrivateKMedian has the parameters of the first, and its methods
 
 
@@ -484,9 +486,9 @@ def test_no_message_of_an_estimator_tells_of_a_table_among_its_parameters(kind, 
     rows, found, ordinary = ESTIMATORS[kind], [], world[1]
     for parameter in parameters_of(kind):
         for name, table in TABLES.items():
-            given = {one.name: ordinary[one.name] for one in parameters_of(kind)}
-            given |= {"algorithm": "hst" if kind is PrivateKMedoids else "lloyd", parameter.name: table}
-            model = kind(**given)
+            of_sites = OF_SITES if kind is PrivateKMedoids else {"algorithm": "lloyd"}
+            known = ordinary | of_sites | {parameter.name: table}
+            model = kind(**(given := {one.name: known[one.name] for one in parameters_of(kind)}))
             grouped = kind(**({"max_rows_per_group": 3} | given))
             uses = {
                 "fit": lambda m=model: m.fit(rows),

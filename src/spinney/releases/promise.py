@@ -23,8 +23,8 @@ from spinney.verification.keys import shared_signature, signature_by
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
 LATER = frozenset(
     {
-        "audit", "center_margins", "k", "k_costs", "k_source", "made", "mechanisms", "missing_values", "n_guess",
-        "noise_seed", "parameters", "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
+        "audit", "k", "k_costs", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters",
+        "random_state", "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
 #: Fields that are written only if they say something.
@@ -302,7 +302,7 @@ class Promise(Showable):
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
-        optional = LATER if record["format"].endswith("/1") else STATED
+        optional = STATED | (LATER if record["format"].endswith("/1") else set())
         fields = {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
         return fields | {name: tuple(fields[name]) for name in cls._tuples if fields.get(name) is not None}
 
