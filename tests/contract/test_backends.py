@@ -11,11 +11,10 @@ from sklearn.base import clone
 import emulated
 from covering import covering
 from registered import REGISTERED
-from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian, scan
 from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import find
 from spinney.tables import streams
-from spinney.tables.files import scan
 
 
 def fit_memory(model, frame, groups, folder, monkeypatch):

@@ -14,37 +14,22 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney
-from spinney import Box, FiniteMetric
+from spinney import Box, BudgetError, FiniteMetric
 from spinney.curators import gate
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
-from spinney.exceptions import BudgetError
-from spinney.mechanisms.drawing import Drawn, Watched
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
+from spinney.mechanisms import Drawn, SeededSource, Watched
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
 from spinney.privacy.gaussian import GAUSSIAN
-from spinney.privacy.pricing import Unit
-from spinney.questions.blocks import Blocks
+from spinney.questions import Blocks, Choose, Cost, Counts, Grow, Levels, Minimize, Persons, PlaneCells, Sets, Sums, Swaps, Totals
 from spinney.questions.catalog import CATALOG, EVERY, EXPERIMENTAL
-from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.clusters import ClusterBins, Clusters
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
-from spinney.questions.persons import Persons
-from spinney.questions.planes import PlaneCells
 from spinney.questions.question import Kind, Question
 from spinney.questions.record import AdditiveKind
-from spinney.questions.sums import Sums
-from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import Splits, TreeCells
 from spinney.verification.amounts import ADDITIVE

@@ -18,11 +18,10 @@ import pytest
 from click.testing import CliRunner
 
 from registered import REGISTERED
+from spinney import Release, SiteRelease
 from spinney.algorithms.hst import HST
 from spinney.cli.main import main
-from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
-from spinney.releases.sites import SiteRelease
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -14,8 +14,7 @@ from scipy.sparse import coo_array
 from registered import REGISTERED
 from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release, verify
 from spinney.cli.main import main
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
+from spinney.privacy import Budget, Charge, Measure
 from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.sites import SiteRelease

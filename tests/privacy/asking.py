@@ -8,13 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.privacy.adjacency import Adjacency
+from spinney.questions import ColumnBins, Cost, Counts, Levels, PlaneCells, Rings, Sums, Whole
 from spinney.questions.catalog import EVERY
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
-from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Rings, Whole
-from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import Sums
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import Splits, TreeCells
 

@@ -8,12 +8,9 @@ import numpy as np
 
 from registered import REGISTERED
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.algorithms import HST, Stable
-from spinney.algorithms.cells import Cells
-from spinney.algorithms.coverage import Coverage
+from spinney.algorithms import HST, Cells, Coverage, SiteHST, Stable
 from spinney.algorithms.local_search import STARTS, LocalSearch
 from spinney.algorithms.medians import MEDIAN_STEPS
-from spinney.algorithms.site_hst import SiteHST
 from spinney.audit import demand_pairs, table_pairs
 from spinney.privacy.pricing import Unit
 

@@ -12,11 +12,7 @@ from spinney.audit.sources import NoiselessSource
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.drawing import Draw, Drawn, Watched
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Box
 

@@ -17,17 +17,10 @@ from spinney.baselines import SampleAggregate
 from spinney.curators import row_blocks as gathered
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.row_blocks import Entries, Gathering, entries_of
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
+from spinney.questions import ColumnBins, Cost, Counting, Counts, Grow, Levels, Rings, Sums
 from spinney.questions.blocks import Blocking, Blocks, Tuples
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counting, Counts
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Rings
-from spinney.questions.sums import Sums
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import Splits, TreeCells
 

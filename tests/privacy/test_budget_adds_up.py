@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from covering import covering
 from registered import REGISTERED
 from spinney import BudgetError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.privacy.adjacency import Adjacency
+from spinney.privacy import Adjacency, Charge, FitLedger, Measure
 from spinney.privacy.budget import Budget, exact
-from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon, zcdp_rho
-from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import GAUSSIAN, gaussian_rho
 
 SHARED = {

@@ -19,9 +19,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.problem import charges_of
-from spinney.algorithms.result import Result
 from spinney.curators.copying import rebuilt
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -29,31 +28,18 @@ from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.curators.telling import listening
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget, remembered
-from spinney.privacy.charges import Charge, Measure
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit, remembered
 from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
-from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import gaussian_epsilon
-from spinney.privacy.pricing import Unit
+from spinney.questions import Blocks, Cost, Counting, Counts, Grow, Levels, Minimize, Persons, PlaneCells, Sums, Totals
 from spinney.questions.arrays import frozen
-from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.clusters import ClusterBins, Clusters
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.form import form
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
-from spinney.questions.persons import Persons
-from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import Sums
-from spinney.questions.totals import Totals
 from spinney.spaces.box import Box, Domain
 from spinney.spaces.described import ABSENT
 from spinney.trees.quadtree import Splits, TreeCells

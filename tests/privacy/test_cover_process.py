@@ -16,9 +16,7 @@ from spinney.audit.tiny import OpenLedger, neighbors
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.coverage import step_epsilon
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.cover import Cover, Family
 from spinney.questions.ground import Ground
 

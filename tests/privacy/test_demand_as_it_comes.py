@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, ParameterError, PrivateKMedoids
-from spinney.audit import replay
-from spinney.audit.sources import NoiselessSource
+from spinney.audit import NoiselessSource, replay
 from spinney.curators.demand import DemandBackend, DemandRows, Weighed
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Unit
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import Labels
 from spinney.tables.positions import Weights, demand_places, read_positions

@@ -15,18 +15,12 @@ from hypothesis import strategies as st
 from outliers import shown_epsilons
 
 from spinney import PrivateKMeans, describe
-from spinney.audit import compare, record, replay_pairs, table_pairs
-from spinney.audit.sources import NoiselessSource
+from spinney.audit import NoiselessSource, compare, record, replay_pairs, table_pairs
 from spinney.estimators.description_model import DescriptionModel
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
-from spinney.questions.clusters import ClusterBins, Clusters
-from spinney.questions.counts import Counts
-from spinney.questions.persons import Persons
+from spinney.privacy import Adjacency, Unit
+from spinney.questions import ClusterBins, Clusters, Counts, Persons, Totals
 from spinney.questions.sums import RADIUS_STEPS
-from spinney.questions.totals import Totals
-from spinney.spaces.box import Domain
-from spinney.spaces.described import ABSENT
+from spinney.spaces import ABSENT, Domain
 
 #: One column that decides the cluster, and two behind it. Rows at the bounds, one outside, one without an answer, one missing.
 DOMAIN = Domain(np.array([-1.0, 0.0, 0.0]), np.array([1.0, ABSENT, ABSENT]), math.inf)

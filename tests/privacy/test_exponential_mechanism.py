@@ -10,9 +10,7 @@ from alarms import check_frequencies
 from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.selection import choose, selection_rho
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Sets
 from spinney.spaces.metric import FiniteMetric
 

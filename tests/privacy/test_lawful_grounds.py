@@ -14,20 +14,13 @@ from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.perturbation import SLOPE_STEPS
 from spinney.privacy.pricing import Unit
+from spinney.questions import Choose, ClusterBins, Clusters, ColumnBins, Counts, Levels, PlaneCells, Rings, Swaps, Totals, Whole
 from spinney.questions.arrays import LONGEST, SHORTEST
-from spinney.questions.choose import Choose, Swaps
-from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costs
-from spinney.questions.counts import Counts
 from spinney.questions.ground import Ground
-from spinney.questions.levels import Levels
 from spinney.questions.minimize import Slopes
-from spinney.questions.partitions import ColumnBins, Rings, Whole
-from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS, Sums
-from spinney.questions.totals import Totals
-from spinney.spaces.box import Domain
-from spinney.spaces.described import ABSENT
+from spinney.spaces import ABSENT, Domain
 from spinney.trees.quadtree import Splits, TreeCells
 
 #: Exponents of lawful lengths: the ends, what users may give, and all between.

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 
-from spinney import PrivateKMeans, SeededNoiseWarning
+from spinney import Box, PrivateKMeans, SeededNoiseWarning
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.composition import zcdp_epsilon
-from spinney.questions import levels, record, sums
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.minimize import Minimize
-from spinney.questions.partitions import Rings
-from spinney.questions.sums import Sums
-from spinney.spaces.box import Box
+from spinney.questions import Cost, Counts, Grow, Levels, Minimize, Rings, Sums, levels, record, sums
 from spinney.trees.quadtree import Splits
 
 CROWD = np.full((40, 2), -0.9)

@@ -5,8 +5,7 @@ import pytest
 from cases import STEPS
 
 import spinney.curators.memory
-from spinney import ParameterError, SeededNoiseWarning
-from spinney.tables.files import scan
+from spinney import ParameterError, SeededNoiseWarning, scan
 
 EACH = pytest.mark.parametrize("case", STEPS, indirect=True)
 

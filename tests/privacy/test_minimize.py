@@ -20,9 +20,7 @@ from spinney.audit.sources import FrozenSource
 from spinney.mechanisms.drawing import Drawn, Watched, radial
 from spinney.mechanisms.perturbation import POINT_STEPS, SLOPE_STEPS, Perturbation, perturbation
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.minimize import Minimize
 
 LINE = [-1.0, -0.3, 0.0, 0.4, 1.0]

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from spinney.mechanisms.additive import Sensitivity, calibrate, privatize
-from spinney.mechanisms.source import SecureSource
+from spinney.mechanisms import SecureSource, Sensitivity, calibrate, privatize
 from spinney.privacy.charges import Charge, Measure
 
 DRAWS = 20_000

@@ -13,9 +13,7 @@ import pytest
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.selection import selection_epsilon, selection_rho
 from spinney.mechanisms.splitting import split_rule, worst_loss
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.sums import WEIGHT_SHARE
 
 AMOUNTS = [Fraction(1, 1000), Fraction(1, 7), Fraction(1), Fraction(9, 2), Fraction(60)]

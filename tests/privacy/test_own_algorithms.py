@@ -15,14 +15,10 @@ from test_cheating_algorithms import DEMAND, NONE, ROWS, SECRETS, AllEqual, cura
 
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.algorithm import Algorithm
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part
+from spinney.privacy import Charge, Measure, Part
+from spinney.questions import Balls, Counts, Cover, Family, Labels, Sums, Whole
 from spinney.questions.choose import SITE_STEPS, Choose, Swaps, cost_steps
-from spinney.questions.counts import Counts
-from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Labels, Whole
-from spinney.questions.sums import Sums
 from spinney.spaces.box import Box, Domain
 from spinney.spaces.metric import Coordinates
 from spinney.trees.quadtree import Splits, TreeCells

@@ -8,9 +8,8 @@ from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
-from spinney.questions import choose, cover, levels, record, sums
+from spinney.questions import PlaneCells, choose, cover, levels, record, sums
 from spinney.questions.form import form
-from spinney.questions.planes import PlaneCells
 from spinney.tables.streams import Batches
 
 

@@ -12,13 +12,10 @@ import pytest
 from scipy.signal import fftconvolve
 
 from spinney import BudgetError, Ledger, PrivateKMeans
-from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.result import Result
+from spinney.algorithms import Algorithm, Result
 from spinney.ledgers.filter import Tally
 from spinney.privacy.charges import Charge, Measure
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Whole
-from spinney.questions.sums import Summing
+from spinney.questions import Counting, Counts, Summing, Whole
 
 ROWS = np.random.default_rng(0).uniform(size=(30, 5))
 STEP = 5e-4

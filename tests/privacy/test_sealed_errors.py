@@ -14,10 +14,8 @@ import pandas as pd
 import pytest
 
 from registered import REGISTERED
-from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.result import Result
-from spinney.estimators.coverage import max_coverage
+from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
+from spinney.algorithms import Algorithm, Result
 from spinney.fits.charging import CHARGED, UNCOUNTED
 from spinney.privacy.seal import sealed
 from spinney.questions.counts import Counting, Counts

@@ -8,14 +8,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from spinney import Ball
+from spinney import Ball, Box
+from spinney.questions import ColumnBins, Counts, Levels, PlaneCells, Rings
 from spinney.questions.cost import COST_STEPS, Cost
-from spinney.questions.counts import Counts
-from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Rings
-from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS, RADIUS_STEPS, Sums
-from spinney.spaces.box import Box
 from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import Splits, TreeCells
 

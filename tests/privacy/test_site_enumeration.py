@@ -10,19 +10,13 @@ import spinney.algorithms.cells
 import spinney.algorithms.coverage
 import spinney.solvers.goals
 from registered import REGISTERED
-from spinney.algorithms.cells import Cells
-from spinney.algorithms.coverage import Coverage
-from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms import Cells, Coverage, LocalSearch, SiteHST
 from spinney.algorithms.problem import SiteProblem, planned
 from spinney.algorithms.reading import Occupancy
-from spinney.algorithms.site_hst import SiteHST
 from spinney.audit.exact import Explorer
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.purse import Purse
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Budget, FitLedger, Unit
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.metric_hst import MetricHST

@@ -13,13 +13,9 @@ from scipy.sparse import coo_array
 import spinney.curators.demand
 from spinney.audit.sources import NoiselessSource
 from spinney.audit.tiny import data_sets, demand_curator, neighbors
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
+from spinney.questions import Balls, Counts, Labels
 from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps, swap_range
-from spinney.questions.counts import Counts
-from spinney.questions.cover import Balls
-from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.one_sided import OneWay
 

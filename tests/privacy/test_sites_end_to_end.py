@@ -13,20 +13,13 @@ from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 import spinney.curators.demand
 import spinney.fits.run
 from alarms import check_frequencies
-from spinney import (
-    FiniteMetric,
-    PrivateKMedoids,
-    SeededNoiseWarning,
-)
+from spinney import FiniteMetric, PrivateKMedoids, SeededNoiseWarning, SiteRelease
 from spinney.audit.laws import select_law
 from spinney.audit.sources import NoiselessSource
 from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.source import SecureSource
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
-from spinney.questions import record
-from spinney.questions.choose import Choose, Sets, Swaps
-from spinney.releases.sites import SiteRelease
+from spinney.privacy import Charge, Measure, Unit
+from spinney.questions import Choose, Sets, Swaps, record
 
 TABLES = {
     "nan": [*DEMAND, np.nan],

@@ -10,9 +10,7 @@ import pytest
 
 from spinney.mechanisms.source import SecureSource
 from spinney.mechanisms.splitting import split_rule, worst_loss
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.grow import Grow
 from spinney.trees.quadtree import Splits
 

@@ -7,21 +7,16 @@ import pytest
 from scipy.sparse import coo_array
 
 from registered import REGISTERED
-from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
+from spinney import Box, FiniteMetric, PrivateKMeans, PrivateKMedoids, max_coverage
 from spinney.curators.demand import DemandBackend
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
-from spinney.estimators.coverage import max_coverage
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Unit
+from spinney.questions import Balls, ColumnBins, Rings, Sets, Swaps, Whole
 from spinney.questions.arrays import frozen
-from spinney.questions.choose import Sets, Swaps
 from spinney.questions.cost import Costs
-from spinney.questions.cover import Balls
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import Offsets
-from spinney.spaces.box import Box
 from spinney.tables.files import read_table, scan
 from spinney.tables.streams import Batches, batch_rows
 from spinney.trees.quadtree import Splits, TreeCells

@@ -32,11 +32,7 @@ from sklearn.base import clone
 import spinney
 import spinney.report
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, questions
-from spinney.algorithms.coverage import Coverage
-from spinney.algorithms.hst import HST
-from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.site_hst import SiteHST
-from spinney.algorithms.stable import Stable
+from spinney.algorithms import HST, Coverage, LocalSearch, SiteHST, Stable
 from spinney.audit import Finding, Findings
 from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.cli.main import main
@@ -48,11 +44,7 @@ from spinney.local import Refined, Session, StableLocal, policy_of, respond
 from spinney.local.device import read_question
 from spinney.mechanisms.source import SeededSource
 from spinney.naming import named
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Part, Unit
 from spinney.questions.catalog import EVERY
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind

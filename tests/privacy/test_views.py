@@ -15,18 +15,9 @@ from spinney.curators import entrance
 from spinney.curators.entrance import PLACES, enter
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
-from spinney.questions.blocks import Blocks
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
+from spinney.questions import Blocks, ColumnBins, Cost, Counts, Grow, Levels, PlaneCells, Rings, Sums, Whole
 from spinney.questions.form import form
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Rings, Whole
-from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import Sums
-from spinney.spaces.box import Domain
-from spinney.spaces.grid import door
-from spinney.spaces.nearest import BLOCK
+from spinney.spaces import BLOCK, Domain, door
 from spinney.trees.quadtree import Splits, TreeCells
 
 OUTER = {"box": Box(-1, 1), "ball": Ball(1.2)}

@@ -14,16 +14,10 @@ from spinney.curators.backend import Backend
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.questions.choose import Choose, Sets, Swaps
-from spinney.questions.counts import Counts
-from spinney.questions.cover import Balls, Cover
+from spinney.privacy import Adjacency, Budget, FitLedger, Unit
+from spinney.questions import Balls, Choose, Counts, Cover, Labels, Sets, Swaps, Whole
 from spinney.questions.form import form
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Labels, Whole
 
 POINTS = np.array([[-0.8, -0.7], [0.1, 0.6], [0.9, -0.5], [0.85, -0.45], [-0.3, 0.2]])
 SPACE = FiniteMetric.from_points(POINTS)

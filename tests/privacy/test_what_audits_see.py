@@ -17,10 +17,8 @@ from spinney.audit import demand_pairs, neighbors, record, replay_pairs, search,
 from spinney.audit.repeats import repeated_noise
 from spinney.baselines.lloyd import Lloyd
 from spinney.cli.audits import space_of_points
-from spinney.mechanisms import coverage, selection, splitting
-from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy import composition, fit_ledger, gaussian
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import SecureSource, SeededSource, coverage, selection, splitting
+from spinney.privacy import Unit, composition, fit_ledger, gaussian
 from spinney.questions import choose, cover, grow
 
 CORNERS = [-1.0, -1.0], [1.0, 1.0]

@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 
 from covering import covering
 from spinney import PrivateKMeans
-from spinney.audit import replay
-from spinney.audit.epsilon import epsilon_lower_bound
+from spinney.audit import epsilon_lower_bound, replay
 from spinney.curators.groups import kept_rows
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
-from spinney.questions.counts import Counts
-from spinney.questions.partitions import Whole
+from spinney.privacy import Adjacency, Unit
+from spinney.questions import Counts, Whole
 
 KEY = bytes(range(16))
 

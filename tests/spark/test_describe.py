@@ -6,8 +6,7 @@ import pytest
 
 from spark.conftest import plain
 from spinney import DataError, ParameterError, PrivateKMeans, describe
-from spinney.audit.recording import record
-from spinney.audit.replaying import compare
+from spinney.audit import compare, record
 from spinney.estimators.description_model import DescriptionModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")

@@ -8,9 +8,8 @@ import pytest
 
 from spark import faulty
 from spark.conftest import plain, rows_of
-from spinney import Ledger, PrivateKMeans
+from spinney import DataError, Ledger, PrivateKMeans
 from spinney.curators import numbers
-from spinney.exceptions import DataError
 
 MODEL = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
 

@@ -8,11 +8,9 @@ import polars as pl
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import DataError, ParameterError, PrivateKMeans, PrivateKMedian, scan
 from spinney.curators.spark.groups import Capper, Marker
 from spinney.curators.spark.packing import Reader
-from spinney.exceptions import DataError
-from spinney.tables.files import scan
 
 SETTINGS = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 

@@ -7,8 +7,7 @@ import pytest
 from benchmarks.messy import made, schema
 from spark.conftest import plain
 from spinney import ParameterError, PrivateKMeans
-from spinney.audit.recording import record
-from spinney.audit.replaying import compare
+from spinney.audit import compare, record
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 TABLE = made(900, seed=3, wrong=0.1).messy.with_columns(

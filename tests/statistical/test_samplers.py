@@ -13,11 +13,9 @@ import pytest
 
 from alarms import check_frequencies
 from spinney.audit.laws import cube_law, noise_law, select_law, split_law
-from spinney.mechanisms.additive import Noise
+from spinney.mechanisms import Noise, Responses, SecureSource, SeededSource
 from spinney.mechanisms.coverage import choose_cover
-from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.selection import choose
-from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.mechanisms.splitting import split_rule
 from spinney.privacy.charges import Charge, Measure
 

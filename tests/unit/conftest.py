@@ -6,10 +6,7 @@ import pytest
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
 from spinney.questions.ground import Ground
 
 

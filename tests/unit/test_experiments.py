@@ -10,10 +10,8 @@ from experiments.runs import run_space, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import verdict
 from spinney.algorithms.problem import SiteProblem, planned
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
-from spinney.questions.counts import Counts
-from spinney.questions.partitions import Labels
+from spinney.privacy import Budget, Unit
+from spinney.questions import Counts, Labels
 from spinney.spaces.metric import FiniteMetric
 
 

@@ -7,8 +7,7 @@ from spinney import FiniteMetric, PrivateKMedoids
 from spinney.algorithms.cells import are_points_counted, read_points
 from spinney.algorithms.problem import SiteProblem
 from spinney.mechanisms.additive import Noise
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Unit
 from spinney.questions.counts import CountAnswer
 from spinney.trees.nested_cells import NestedCells
 

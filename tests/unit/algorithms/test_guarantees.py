@@ -10,12 +10,10 @@ from scipy.sparse import csr_array
 
 from registered import REGISTERED
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.algorithms import HST, Coverage, LocalSearch, Stable
+from spinney.algorithms import HST, Coverage, LocalSearch, Plan, Stable
 from spinney.algorithms.max_coverage import CoverProblem, MaxCoverage
-from spinney.algorithms.plan import Plan
 from spinney.mechanisms.coverage import step_epsilon
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Unit
 from spinney.questions.cover import Family
 from spinney.solvers.weighted import total_cost
 

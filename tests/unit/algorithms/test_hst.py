@@ -7,19 +7,14 @@ import pytest
 
 from covering import covering
 from spinney import Ball, Box, ParameterError, PrivateKMeans, scan
-from spinney.algorithms.hst import HST
-from spinney.algorithms.plan import Plan
+from spinney.algorithms import HST, Plan
 from spinney.algorithms.problem import PointProblem, planned
 from spinney.algorithms.step import NEAR_SHARE, RING_EDGES
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Budget, FitLedger, Measure, Unit
 from spinney.questions.ground import Ground
 from spinney.solvers.dynamic_program import _leaves_below, place_centers
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.algorithms.indicators import adding_up, consistent, two_ended
-from spinney.spaces.column import Column
-from spinney.spaces.schema import Schema
+from spinney.spaces import Column, Schema
 
 SCHEMA = Schema(
     (

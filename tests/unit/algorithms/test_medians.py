@@ -6,21 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney import ParameterError, PrivateKMedian
-from spinney.algorithms import HST, Stable
+from spinney import Box, ParameterError, PrivateKMedian
+from spinney.algorithms import HST, PointProblem, Stable
 from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
-from spinney.algorithms.problem import PointProblem
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.fits.record import algorithm_of, plain_parameters
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.composition import compose
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, FitLedger, Unit, compose
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Box
 
 STEPS = pytest.mark.parametrize("median_step", MEDIAN_STEPS)
 OTHERS = pytest.mark.parametrize("median_step", MEDIAN_STEPS[1:])

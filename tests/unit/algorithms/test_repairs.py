@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box
-from spinney.algorithms.hst import HST
-from spinney.algorithms.plan import Plan
+from spinney.algorithms import HST, Plan
 from spinney.algorithms.repairs import badly_cut, cut_margins
 from spinney.solvers.reverse_greedy import thin_out
 from spinney.trees.quadtree import Splits

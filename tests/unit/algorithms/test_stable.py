@@ -5,12 +5,10 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.result import Result
+from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.stable import LEAST_RADIUS, NEAR, Stable, radii
 from spinney.audit import replay
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Whole
+from spinney.questions import Counting, Counts, Whole
 from spinney.solvers.weighted import total_cost
 from spinney.verification import verify
 

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.default import stages
 from spinney.algorithms.reading import Summary
-from spinney.algorithms.result import Result
 from spinney.algorithms.summary import completed, likely_leaves, summarize
 from spinney.mechanisms.additive import Noise
 

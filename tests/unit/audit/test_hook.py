@@ -13,9 +13,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney
-from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
-from spinney.algorithms import Stable
-from spinney.algorithms.local_search import LocalSearch
+from spinney import Box, FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
+from spinney.algorithms import LocalSearch, Stable
 from spinney.audit import Asked, Drawn, Ended, demand_pairs, observe, record, replay_pairs
 from spinney.audit.exact import exact, question_law
 from spinney.audit.tiny import OpenLedger, demand_curator, neighbors
@@ -25,14 +24,11 @@ from spinney.estimators.coverage import CoverModel
 from spinney.estimators.description_model import DescriptionModel
 from spinney.mechanisms.drawing import FINE, Draw, Watched, drawn, drawn_at, radial
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Measure, Unit
+from spinney.questions import Cover, Family, Grow
 from spinney.questions.catalog import EVERY
-from spinney.questions.cover import Cover, Family
 from spinney.questions.form import form
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.spaces.box import Box
 from spinney.trees.quadtree import Splits
 
 SOURCE = Path(spinney.__file__).parent

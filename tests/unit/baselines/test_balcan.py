@@ -15,10 +15,7 @@ from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.composition import compose
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, FitLedger, Unit, compose
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.weighted import total_cost

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans, PrivateKMedian
+from spinney import Box, PrivateKMeans, PrivateKMedian
 from spinney.baselines import LSH
 from spinney.curators.memory import MemoryBackend
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.spaces.box import Box
 
 DOMAIN = Box(-1, 1).domain(2)
 

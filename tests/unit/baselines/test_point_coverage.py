@@ -13,10 +13,8 @@ from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.composition import compose
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.questions.counts import Counting
-from spinney.questions.grow import Splitting
+from spinney.privacy import FitLedger, compose
+from spinney.questions import Counting, Splitting
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6]])
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans, Release
+from spinney import DataError, PrivateKMeans, Release
 from spinney.cli import fitting
-from spinney.exceptions import DataError
 from spinney.tables.files import read_bounds
 from spinney.tables.schema_files import read_schema
 from tests.unit.cli.running import refused, run

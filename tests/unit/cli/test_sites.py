@@ -5,9 +5,8 @@ import polars as pl
 import pytest
 from scipy.sparse import coo_array
 
-from spinney import FiniteMetric, PrivateKMedoids, read_release
+from spinney import FiniteMetric, PrivateKMedoids, SiteRelease, read_release
 from spinney.cli import site_fitting
-from spinney.releases.sites import SiteRelease
 from spinney.report.publication import page
 from tests.unit.cli.running import files, must_not_run, refused, run, seeded
 

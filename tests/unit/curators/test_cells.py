@@ -7,8 +7,7 @@ import pytest
 from spinney import Box
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.walks import walk_codes
-from spinney.questions.counts import Counts
-from spinney.questions.levels import Levels
+from spinney.questions import Counts, Levels
 from spinney.spaces.grid import GRID_BITS, door
 from spinney.trees.quadtree import Splits, TreeCells
 

@@ -7,18 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney import Box
+from spinney import Box, CuratorError, DataError
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
-from spinney.exceptions import CuratorError, DataError
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.questions.counts import Counts
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
+from spinney.questions import Counts, Whole
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Whole
 
 
 class Failing(Backend):

@@ -6,16 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import Box
+from spinney import Box, DataError
 from spinney.curators import groups as groups_module
 from spinney.curators.demand import DemandBackend
 from spinney.curators.groups import kept_rows
-from spinney.exceptions import DataError
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
-from spinney.questions.counts import Counts
+from spinney.privacy import Adjacency, Unit
+from spinney.questions import Counts, Whole
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Whole
 
 KEY = b"0123456789abcdef"
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from spinney import Box
-from spinney.questions.counts import Counts
-from spinney.questions.levels import Levels
+from spinney.questions import Counts, Levels
 from spinney.trees.quadtree import Splits, TreeCells
 
 PLANE = Box(-1, 1).domain(2)

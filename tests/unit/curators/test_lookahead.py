@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from spinney import Box, PrivateKMeans
+from spinney import Box, DataError, PrivateKMeans
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.numbers import NumberBackend
-from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground

@@ -6,10 +6,8 @@ import pytest
 from spinney import Box, BudgetError
 from spinney.curators import kernels, walks
 from spinney.curators.entrance import Near
+from spinney.questions import ColumnBins, Counts, Grow, Rings, Whole
 from spinney.questions.cost import Cost, cost_range
-from spinney.questions.counts import Counts
-from spinney.questions.grow import Grow
-from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import RADIUS_STEPS, Sums
 from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 

@@ -11,23 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import Box, BudgetError, PrivateKMeans
-from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.result import Result
-from spinney.algorithms.stable import Stable
+from spinney.algorithms import Algorithm, Result, Stable
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import compose, is_gaussian, total_epsilon
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.grow import Grow, Splitting
-from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing, Sums
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit, compose, is_gaussian, total_epsilon
+from spinney.questions import Counting, Counts, Grow, Rings, Splitting, Summing, Sums
 from spinney.trees.quadtree import Splits
 
 PLANE = Box(0, 1).domain(2)

@@ -11,16 +11,11 @@ import spinney.curators.demand
 from spinney.curators.demand import DemandBackend, count_points, known_points
 from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
+from spinney.questions import Balls, Family, Labels
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps
-from spinney.questions.cover import Balls, Family
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric
 
 RNG = np.random.default_rng(0)

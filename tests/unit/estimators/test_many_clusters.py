@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.estimators.coverage import max_coverage
+from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).random((60, 2)))
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spinney import ParameterError, ReleaseError
-from spinney.estimators.coverage import max_coverage
-from spinney.releases.cover import CoverRelease
+from spinney import CoverRelease, ParameterError, ReleaseError, max_coverage
 
 SETS = [[0, 1, 2], [2, 3], [3, 4, 5], [6]]
 ROWS = [0] * 5 + [2] * 4 + [3] * 6 + [4] * 1 + [6] * 2

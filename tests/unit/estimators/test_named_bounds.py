@@ -7,9 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from spinney import Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
-from spinney.exceptions import DataError
-from spinney.tables.files import scan
+from spinney import DataError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError, scan
 
 RNG = np.random.default_rng(0)
 N = 900

@@ -6,16 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release
-from spinney.algorithms.coverage import Coverage
-from spinney.algorithms.hst import HST
-from spinney.algorithms.site_hst import SiteHST
+from spinney import CoverRelease, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, SiteRelease, max_coverage
+from spinney.algorithms import HST, Coverage, SiteHST
 from spinney.baselines.lloyd import Lloyd
-from spinney.estimators.coverage import max_coverage
 from spinney.fits import charging
-from spinney.releases.cover import CoverRelease
 from spinney.releases.promise import LATER
-from spinney.releases.sites import SiteRelease
 
 ROWS = np.random.default_rng(0).random((400, 2))
 GROUPS = np.arange(400) // 4

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.ledgers.filter import Filter, Tally, fixed_ways, overhead
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, compose, total_epsilon
+from spinney.privacy import Budget, Charge, Measure, Part, compose, total_epsilon
 
 PHI = NormalDist().cdf
 MICRO = Fraction(1, 10**6)

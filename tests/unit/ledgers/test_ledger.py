@@ -8,11 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from spinney import BudgetError, Ledger, ParameterError, UnfinishedError
-from spinney.exceptions import DataError
+from spinney import BudgetError, DataError, Ledger, ParameterError, UnfinishedError
 from spinney.ledgers import journal
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
+from spinney.privacy import Budget, Charge, Measure
 
 
 def pure(amount):

@@ -12,8 +12,7 @@ import pytest
 
 from alarms import check_frequencies
 from reports import domain_of, policy_for, question_of, run_node
-from spinney.local import Session, device, policy_of
-from spinney.local.device import respond
+from spinney.local import Session, device, policy_of, respond
 
 SOURCE = Path(device.__file__)
 

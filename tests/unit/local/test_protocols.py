@@ -8,9 +8,8 @@ import pytest
 
 import spinney
 from covering import covering
-from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
+from spinney import Ball, Box, BudgetError, DataError, ParameterError, PrivateKMeans, PrivateKMedian, verify
 from spinney.audit import replay
-from spinney.exceptions import BudgetError, DataError, ParameterError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, refined, respond
 from spinney.local.device import read_question
 

@@ -11,24 +11,16 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
 from reports import policy_for, question_of, stream_of
-from spinney.exceptions import BudgetError
-from spinney.local import device
-from spinney.local.aggregation import aggregate
+from spinney import Ball, Box, BudgetError
+from spinney.local import aggregate, device
 from spinney.local.cells import CellTree, Grid, leaves_of
 from spinney.local.desk import Desk, Till
 from spinney.local.device import _Entropy, _leaf, place, read_domain, respond
 from spinney.local.users import Users, _binned, _regions, _sums
-from spinney.mechanisms import randomizers
-from spinney.mechanisms.drawing import Watched
+from spinney.mechanisms import SeededSource, Watched, randomizers
 from spinney.mechanisms.randomizers import binomials
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Ball, Box
 
 REPLACE = Unit(Adjacency.REPLACE)
 #: A box whose grid is read_domain's of (4, 2) steps, but finer.

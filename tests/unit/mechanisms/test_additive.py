@@ -4,8 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms import Noise, SeededSource, Sensitivity, calibrate, privatize
 from spinney.privacy.charges import Charge, Measure
 
 

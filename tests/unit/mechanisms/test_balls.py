@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.mechanisms import balls
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms import Noise, SecureSource, SeededSource, Sensitivity, Watched, balls, calibrate, privatize
 from spinney.mechanisms.balls import _rounded, _Uniforms, add_balls, ball_quantile, ball_std
-from spinney.mechanisms.drawing import Watched
-from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.charges import Charge, Measure
 
 

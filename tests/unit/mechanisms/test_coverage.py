@@ -7,9 +7,7 @@ import pytest
 from alarms import check_frequencies
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
 from spinney.mechanisms.source import SecureSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 
 
 def step(epsilon, delta=0.0, adjacency="add-remove", max_rows=1, steps=10):

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from alarms import check_frequencies
 from spinney.audit.laws import cube_law, noise_law
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms import Noise, SecureSource, SeededSource, Sensitivity, calibrate, privatize
 from spinney.mechanisms.cubes import _part, add_cubes, cube_quantile, cube_std, wide_geometric
-from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.charges import Charge, Measure
 
 

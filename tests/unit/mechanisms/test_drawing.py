@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.mechanisms.drawing import Draw, Drawn, Watched
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms import Draw, Drawn, SeededSource, Watched
 
 VALUES = np.array([3, -1, 10**6])
 

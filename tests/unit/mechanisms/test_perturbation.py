@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spinney.mechanisms import Drawn, Noise, SeededSource, Watched
 from spinney.mechanisms import perturbation as module
-from spinney.mechanisms.additive import Noise
-from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.perturbation import (
     BEND_SHARE,
     LEAST_PULL,
@@ -23,9 +22,7 @@ from spinney.mechanisms.perturbation import (
     perturbation,
     point_sensitivity,
 )
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Measure, Unit
 
 UNITS = st.builds(Unit, st.sampled_from(["add-remove", "replace"]), st.integers(1, 5))
 NEAR = 1e-6

@@ -4,10 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spinney.audit.sources import DivergedError, FrozenSource, NoiselessSource
-from spinney.mechanisms import randomizers
-from spinney.mechanisms.drawing import Draw, Drawn, Watched, drawn
+from spinney.mechanisms import Draw, Drawn, SecureSource, SeededSource, Watched, drawn, randomizers
 from spinney.mechanisms.randomizers import CHUNK, Responses, binomials, responses
-from spinney.mechanisms.source import SecureSource, SeededSource
 
 RULE = Responses((50, 50, 0), 2**31, 2**30)
 VALUES = np.array([50, 0, 0])

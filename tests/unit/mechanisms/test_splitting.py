@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.mechanisms import splitting
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms import SeededSource, splitting
 from spinney.mechanisms.splitting import split_rule, worst_loss
 from spinney.privacy.charges import Charge, Measure
 

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
-from spinney.privacy import composition
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
+from spinney.privacy import Budget, Charge, Measure, composition
 from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon, zcdp_rho
 
 PHI = NormalDist().cdf

@@ -5,10 +5,7 @@ from fractions import Fraction
 import pytest
 
 from spinney.exceptions import BudgetError, ParameterError
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, compose
-from spinney.privacy.fit_ledger import FitLedger
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Part, compose
 
 HALF = Charge("first", "counts", Measure.PURE, Fraction(1, 2))
 REST = Charge("second", "sums", Measure.PURE, Fraction(1, 2))

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.exceptions import ParameterError
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 
 PURE = Charge("a", "counts", Measure.PURE, Fraction(1))
 RHO = Charge("a", "counts", Measure.ZCDP, Fraction(1))

@@ -6,12 +6,8 @@ from fractions import Fraction
 import pytest
 
 from spinney import ParameterError
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
-from spinney.questions.blocks import Blocking
-from spinney.questions.counts import Counting
-from spinney.questions.levels import LevelCounting
+from spinney.privacy import Adjacency, Charge, Measure, Unit
+from spinney.questions import Blocking, Counting, LevelCounting
 
 REPLACED = Unit(Adjacency.REPLACE)
 

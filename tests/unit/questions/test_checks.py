@@ -13,26 +13,15 @@ from spinney import Box, CuratorError, FiniteMetric
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
+from spinney.questions import Choose, Cost, Counts, Levels, Minimize, Persons, PlaneCells, Sets, Sums, Swaps, Totals
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import EVERY
-from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.clusters import MOST_BINS, ClusterBins, Clusters
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
 from spinney.questions.cover import MOST_STAGES, MOST_STEPS, Balls, Cover, Family
 from spinney.questions.ground import Ground
 from spinney.questions.grow import MOST_THRESHOLD, Grow
-from spinney.questions.levels import Levels
-from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, Rings, Whole
-from spinney.questions.persons import Persons
-from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import Sums
-from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
 

@@ -15,34 +15,24 @@ from spinney import Box, FiniteMetric
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
-from spinney.mechanisms.additive import Sensitivity
+from spinney.mechanisms import Drawn, SeededSource, Sensitivity, Watched
 from spinney.mechanisms.balls import ball_std
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.cubes import cube_std
-from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.selection import selection_epsilon
-from spinney.mechanisms.source import SeededSource
 from spinney.mechanisms.splitting import worst_loss
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.questions.blocks import Blocking, Blocks
+from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
+from spinney.questions import Blocking, Blocks, Counting, Counts, Grow, Minimize, Minimizing, Splitting, Totaling, Totals
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import SITE_STEPS, Choose, Choosing, Sets
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costing
-from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering, Family
-from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
-from spinney.questions.minimize import Minimize, Minimizing
 from spinney.questions.partitions import ColumnBins, Labels, Whole
 from spinney.questions.persons import PersonCounting, Persons
 from spinney.questions.question import Ground
 from spinney.questions.sums import KERNELS, RADIUS_STEPS, WEIGHT_SHARE, Summing, Sums
-from spinney.questions.totals import Totaling, Totals
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import Splits
 from spinney.verification.noise import Setting, check_noise

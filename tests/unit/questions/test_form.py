@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spinney.questions.counts import Counts
+from spinney.questions import Counts, Labels, Whole
 from spinney.questions.form import LONGEST, form
-from spinney.questions.partitions import Labels, Whole
 
 #: No two of them are the same to a reader, though some are equal to Python.
 VALUES = [

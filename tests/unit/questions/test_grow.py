@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Measure, Unit
 from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow, Splitting
 from spinney.spaces.box import Box

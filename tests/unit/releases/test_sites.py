@@ -3,9 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from spinney import ReleaseError
+from spinney import ReleaseError, SiteRelease
 from spinney.privacy.charges import Charge, Measure
-from spinney.releases.sites import SiteRelease
 
 RELEASE = SiteRelease(
     epsilon=0.5,

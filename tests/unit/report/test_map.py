@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
-from spinney import FiniteMetric, PrivateKMedoids
-from spinney.exceptions import ParameterError
-from spinney.report import html_page
-from spinney.report.publication.maps import draw_map
+from spinney import FiniteMetric, ParameterError, PrivateKMedoids
+from spinney.report import draw_map, html_page
 from spinney.spaces.metric import nearest_site
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 

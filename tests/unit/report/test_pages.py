@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney import Ledger, PrivateKMeans, Release, read_release
+from spinney import Ledger, PrivateKMeans, Release, SiteRelease, read_release
 from spinney.algorithms.hst import HST
 from spinney.privacy.charges import Charge, Measure
-from spinney.releases.sites import SiteRelease
 from spinney.report.publication import page
 from spinney.report.publication.document import SHOWN_COLUMNS
 

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
-from spinney.releases.curve import CostCurve
-from spinney.report.curve import cost_curve, draw_curve
-from spinney.report.picture import draw
+from spinney.report import CostCurve, cost_curve, draw, draw_curve
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
-from spinney.report import html_page, markdown_page
-from spinney.report.picture import draw
+from spinney.report import draw, html_page, markdown_page
 from tests.unit.report.drawn import Captured, texts
 
 SCHEMA = {

@@ -9,8 +9,7 @@ from benchmarks.mixed import found, mixed, noise
 from spinney import PrivateKMeans
 from spinney.solvers.categories import APART, drawn_near, most_apart
 from spinney.solvers.valleys import NoisyCells
-from spinney.spaces.column import Column
-from spinney.spaces.schema import Schema
+from spinney.spaces import Column, Schema
 
 #: The plain silhouette of these names their true number.
 PLAIN = [2, 3, 10, 23]

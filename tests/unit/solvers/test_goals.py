@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.exceptions import ParameterError
+from spinney import FiniteMetric, ParameterError
 from spinney.solvers.assignment import assign
 from spinney.solvers.exact import solve_exactly
 from spinney.solvers.goals import (
@@ -19,7 +19,6 @@ from spinney.solvers.goals import (
     value_of,
 )
 from spinney.solvers.task import SiteChoice, SiteTask
-from spinney.spaces.metric import FiniteMetric
 
 
 def instance(seed, n=30, candidates=10, existing=0):

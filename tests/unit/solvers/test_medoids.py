@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spinney.exceptions import ParameterError
+from spinney import FiniteMetric, ParameterError
 from spinney.solvers import medoids
 from spinney.solvers.medoids import solve_medoids
 from spinney.solvers.service import Service
-from spinney.spaces.metric import FiniteMetric
 
 
 @pytest.mark.parametrize("power", [1, 2])

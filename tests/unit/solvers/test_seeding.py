@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from spinney.exceptions import ParameterError
+from spinney import FiniteMetric, ParameterError
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
-from spinney.spaces.metric import FiniteMetric
 
 LINE = FiniteMetric.from_points([[0.0], [1.0], [3.0], [10.0]])
 

@@ -3,12 +3,11 @@ import itertools
 import numpy as np
 import pytest
 
-from spinney.exceptions import ParameterError
+from spinney import FiniteMetric, ParameterError
 from spinney.solvers import service as services
 from spinney.solvers import swaps
 from spinney.solvers.service import Service
 from spinney.solvers.swaps import local_search, swap_changes
-from spinney.spaces.metric import FiniteMetric
 from tests.covering import covering
 
 

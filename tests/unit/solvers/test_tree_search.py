@@ -3,9 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from spinney.exceptions import ParameterError
+from spinney import FiniteMetric, ParameterError
 from spinney.solvers.tree_search import find_leaves, search_medoids, search_subtrees
-from spinney.spaces.metric import FiniteMetric
 from spinney.trees.metric_hst import MetricHST
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).normal(size=(120, 2)))

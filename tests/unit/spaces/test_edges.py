@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.exceptions import ParameterError
-from spinney.spaces.metric import FiniteMetric
+from spinney import FiniteMetric, ParameterError
 
 TRIPLES = [(0, 1, 2.0), (1, 2, 1.0), (3, 1, 0.5), (2, 3, 4.0)]
 

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.exceptions import DataError
+from spinney import DataError, Ledger, ParameterError, PrivateKMeans
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
 from spinney.tables import files, memory, records, streams

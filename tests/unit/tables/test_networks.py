@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import FiniteMetric
-from spinney.exceptions import DataError
+from spinney import DataError, FiniteMetric
 from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
 
 #: With a blank line, an edge of length 0, one given twice with another rounding, and a loop.

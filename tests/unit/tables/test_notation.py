@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.messy import made, schema
-from spinney import ParameterError, PrivateKMeans, fit
-from spinney.releases.centers import Release
+from spinney import ParameterError, PrivateKMeans, Release, fit
 from spinney.spaces.column_facts import as_typed, column_of, record_of
 from spinney.spaces.units import schema_of
 from spinney.tables.encoding import codes, number_cells

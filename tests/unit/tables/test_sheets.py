@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import DataError, PrivateKMeans
+from spinney import DataError, PrivateKMeans, scan
 from spinney.spaces.units import schema_of
 from spinney.tables import sheets
-from spinney.tables.batches import scan
 from spinney.tables.files import read_table
 from spinney.tables.schema import CONVERTERS
 from spinney.tables.schema_files import table_columns

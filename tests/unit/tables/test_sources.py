@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.exceptions import DataError
+from spinney import DataError, Ledger, ParameterError, PrivateKMeans
 from spinney.tables import files as tables
 
 RNG = np.random.default_rng(1)

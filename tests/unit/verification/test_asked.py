@@ -15,19 +15,10 @@ from hypothesis import strategies as st
 
 from benchmarks.lawful import before_families, is_new
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
-from spinney.questions.blocks import Blocking
-from spinney.questions.choose import Choosing
-from spinney.questions.cost import Costing
-from spinney.questions.counts import Counting
-from spinney.questions.cover import Covering
-from spinney.questions.grow import Splitting
-from spinney.questions.levels import LevelCounting
-from spinney.questions.minimize import Minimizing
+from spinney.privacy import Charge, Unit
+from spinney.questions import Blocking, Choosing, Costing, Counting, Covering, LevelCounting, Minimizing, Splitting, Totaling
 from spinney.questions.persons import PersonCounting
 from spinney.questions.sums import KERNELS, Summing
-from spinney.questions.totals import Totaling
 from spinney.verification.amounts import converted
 from spinney.verification.noise import FAMILIES
 

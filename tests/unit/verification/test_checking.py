@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from spinney import Ledger, ParameterError, PrivateKMeans, ReleaseError, verify
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.splitting import split_rule, worst_loss
-from spinney.privacy.charges import Charge, Measure
+from spinney.privacy import Charge, Measure, Unit
 from spinney.privacy.composition import zcdp_epsilon
-from spinney.privacy.pricing import Unit
 from spinney.questions.catalog import EVERY
 from spinney.verification.amounts import converted, cover_holds, fraction_of
 from spinney.verification.checking import _are_paid

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import Ball, PrivateKMeans, PrivateKMedian, verify
+from spinney import Ball, PrivateKMeans, PrivateKMedian, ReleaseError, verify
 from spinney.datasets import patients, patients_schema
-from spinney.exceptions import ReleaseError
 from spinney.tables.schema_files import read_schema
 from spinney.verification.contents import check_contents
 

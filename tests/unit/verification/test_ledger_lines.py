@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import Ledger
-from spinney.exceptions import DataError
+from spinney import DataError, Ledger
 from spinney.ledgers.entries import MOST_BITS
 from spinney.privacy.charges import Charge, Measure
 from spinney.verification.ledger_lines import FORMATS, read_ledger

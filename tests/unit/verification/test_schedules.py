@@ -12,24 +12,20 @@ import pytest
 from benchmarks.lawful import before_families, is_new, releases, swapped, verdict
 from covering import all_pairs
 from registered import REGISTERED
-from spinney import Ball, Box, FiniteMetric
-from spinney.algorithms import HST, LocalSearch, SiteHST, Stable, Tree
+from spinney import Ball, Box, FiniteMetric, ParameterError
+from spinney.algorithms import HST, LocalSearch, PointProblem, SiteHST, SiteProblem, Stable, Tree
 from spinney.algorithms.histograms import Histograms
 from spinney.algorithms.max_coverage import MaxCoverage
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
-from spinney.algorithms.problem import PointProblem, SiteProblem
 from spinney.algorithms.registry import find
 from spinney.algorithms.tighten import Tightened
 from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
-from spinney.exceptions import ParameterError
 from spinney.fits.record import plain_parameters
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Budget, Unit
+from spinney.questions import Counting, Summing
 from spinney.questions.catalog import EVERY
-from spinney.questions.counts import Counting
 from spinney.questions.partitions import FAMILIES as PARTITIONS
 from spinney.questions.question import CENTERS
-from spinney.questions.sums import Summing
 from spinney.verification import schema
 from spinney.verification.asked import blank, followed, misasked, schedules
 from spinney.verification.noise import FAMILIES
