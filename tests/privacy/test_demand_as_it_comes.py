@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -153,6 +154,26 @@ def test_every_row_is_moved_alike_beside_any_others_and_none_raises(space):
     np.testing.assert_array_equal(demand_places(rows[turned], space, None), together[turned])
 
 
+LINES = [FiniteMetric.from_points([[5.0, 0.0], [5.0, far]]) for far in (1e-300, 1.0, 9e99)]
+
+
+@given(st.sampled_from([PLANE, GLOBE, *LINES]), st.lists(st.integers(0, 2**64 - 1), max_size=6), st.integers(-5000, 4900))
+def test_no_bits_of_a_position_or_a_weight_warn_or_raise(space, bits, power):
+    """Signaling NaNs, numbers that are too large for their type, and positions far from all points, in every float type."""
+    doubles = np.array([*bits, 0x7FF0000000000001, 0x41D2A05F20000000, 0], dtype=np.uint64).view(np.float64)
+    with np.errstate(all="ignore"):
+        wide = doubles.astype(np.longdouble) * np.longdouble(10) ** power
+    given = [doubles, doubles.view(np.float32), doubles.view(np.float16), wide]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for numbers in given:
+            rows = np.stack([numbers, numbers[::-1]], axis=1)
+            together, times = demand_places(rows, space, None), Weights(2.5, 1.0).times(numbers)
+            for i in range(len(rows)):
+                assert demand_places(rows[i : i + 1], space, None)[0] == together[i]
+                assert Weights(2.5, 1.0).times(numbers[i : i + 1])[0] == times[i]
+
+
 @pytest.mark.parametrize("size", [*range(8), 33])
 def test_any_number_of_positions_is_fitted_alike(size):
     model = PrivateKMedoids(2, epsilon=1.0, space=GLOBE, noise_seed=3, snap_limit=500.0)
@@ -192,6 +213,24 @@ def test_broken_features_are_missing(tmp_path):
     assert np.isfinite(read.nonprivate_rows).all(axis=1).tolist() == [False] * 8 + [True]
     assert read.nonprivate_weights[-1] == 2
     assert read.nonprivate_groups[-1] == "x"
+
+
+NESTS = [(b"[", b"]"), (b'{"a":', b"}"), (rb'[{"]{\"}":', b"}]")]
+
+
+@given(st.binary(max_size=30), st.sampled_from([0, 1, 40, 60, 900, 50_000]), st.sampled_from(NESTS))
+def test_no_feature_decides_how_others_are_read(tmp_path_factory, said, depth, nest):
+    path = tmp_path_factory.mktemp("demand") / "demand.geojson"
+    said = said.translate(None, b'"\\')
+    deep = nest[0] * depth + b"0" + nest[1] * depth
+    feature = b'{"geometry": {"type": "Point", "coordinates": [%d, 53.1]}, "properties": {"card": %b, "n": 2}}'
+    cells = [b'"a"', b'"' + said + b'"', deep, b'"z"']
+    path.write_bytes(b'{"features": [%b]}' % b",".join(feature % (i, cell) for i, cell in enumerate(cells)))
+    read = read_positions(path, (), "card", "n")
+    assert read.nonprivate_rows.tolist() == [[i, 53.1] for i in range(4)]
+    assert (read.nonprivate_groups[0], read.nonprivate_groups[3]) == ("a", "z")
+    assert read.nonprivate_groups[1] == said.decode(errors="replace")
+    assert read.nonprivate_weights.tolist() == [2] * 4
 
 
 def test_positions_need_a_space_that_has_them():

@@ -23,6 +23,7 @@ NEAR = 1e-9
 NOWHERE = -1
 
 
+@np.errstate(all="ignore")  # a warning must not reveal a position
 def nearest_points(coordinates: FloatArray, degrees: bool, positions: Any, limit: float | None = None) -> IntArray:
     """Return the index of the nearest point of each position, `NOWHERE` if it is farther than a limit or not a position.
 

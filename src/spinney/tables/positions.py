@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ from spinney.tables.sources import is_lazy, place_column, read_source
 ROUNDING = 1e-12
 #: Python reads whole numbers of up to 4,300 digits.
 LONGEST_WHOLE = 4_000
+#: Brackets of JSON, and its texts, which may hold brackets; and how deep they are looked into.
+_NESTING, DEEPEST = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL), 50
 #: What a position that is missing is read as.
 NO_POSITION = (math.nan, math.nan)
 
@@ -49,7 +52,8 @@ class Weights:
     @sealed()
     def times(self, nonprivate_weights: Any) -> IntArray:
         """Return how often each row counts; one whose weight is missing, negative or not finite does not."""
-        given = np.asarray(numeric_column(nonprivate_weights), dtype=np.float64)
+        with np.errstate(all="ignore"):  # a warning must not reveal a value
+            given = np.asarray(numeric_column(nonprivate_weights), dtype=np.float64)
         known = np.isfinite(given) & (given >= 0)
         clipped = np.minimum(np.where(known, given, 0.0), self.largest)
         return np.minimum(np.floor(clipped / self.step * (1 + ROUNDING)), self.most).astype(np.int64)
@@ -114,23 +118,39 @@ def read_positions(path: Path, columns: Sequence[str], groups: str | None = None
 
 def _features(path: Path, groups: str | None, weights: str | None) -> Demand:
     """Return the points of a private file of GeoJSON."""
-    error = unreadable(path, "cannot be read.", "give a FeatureCollection of points.")
 
     def read() -> list[Any]:
-        found = json.loads(path.read_text(encoding="utf-8-sig"), parse_int=_whole)["features"]
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+        try:
+            found = _parsed(text)["features"]
+        except RecursionError:
+            found = _parsed(_without_depths(text))["features"]
         return found if type(found) is list else []
 
-    try:
-        features = shielded(read, error)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        features = None
-    if features is None:
-        raise error
+    features = shielded(read, unreadable(path, "cannot be read.", "give a FeatureCollection of points."))
     properties = [_part(feature, "properties") for feature in features]
     rows = np.array([_position(feature) for feature in features], dtype=np.float64).reshape(-1, 2)
     named = None if groups is None else [about.get(groups) for about in properties]
     weighed = None if weights is None else np.array([_number(about.get(weights)) for about in properties], dtype=np.float64)
     return Demand(rows, named, weighed)
+
+
+def _parsed(text: str) -> Any:
+    """Return what JSON says; line ends and other controls may stand in its texts."""
+    return json.loads(text, parse_int=_whole, strict=False)
+
+
+def _without_depths(text: str) -> str:
+    """Return JSON with null for what is nested deeper than any point, at which Python's reader gives up."""
+    depth, kept, pieces = 0, 0, list[str]()
+    for found in _NESTING.finditer(text):
+        step = 1 if found[0] in "[{" else -1 if found[0] in "]}" else 0
+        if max(depth, depth + step) == DEEPEST + 1:
+            if step > 0:
+                pieces += text[kept : found.start()], "null"
+            kept = found.end()
+        depth += step
+    return "".join([*pieces, text[kept:]])
 
 
 def _whole(text: str) -> int | float:
