@@ -31,8 +31,6 @@ GRAPHML, JSON, SHAPES, FEEDS = {".graphml"}, {".geojson", ".json"}, {".shp", ".g
 PLACES = JSON | SHAPES | FEEDS
 #: What stops of a feed are places: stops and stations, not their entrances or parts.
 STOPS = {"", "0", "1"}
-#: Coordinates have fewer columns.
-MOST_AXES = 20
 #: Attributes that may name a place, the first one that names all of them differently.
 NAMES = ("osmid", "stop_id", "name", "id")
 
@@ -138,7 +136,7 @@ def read_places(path: str | Path, columns: Sequence[str] = ("x", "y")) -> Points
     """
     check_path(path, "read_places")
     plain = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
-    if not plain or not 0 < len(columns) == len(set(columns)) < MOST_AXES:
+    if not plain or not 0 < len(columns) == len(set(columns)):
         raise ParameterError.wrong("columns", "read_places", "a list of different names", columns, "columns=['lon', 'lat'].")
     path = Path(path)
     if path.is_dir() or kind_of(path) in FEEDS:
