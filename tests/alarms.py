@@ -31,7 +31,6 @@ SHARES = {
     "tests/privacy/test_noise_support.py::test_inputs_zero_and_one_have_the_same_support": 1e-9,
     "tests/privacy/test_noise_support.py::test_trailing_bits_do_not_depend_on_the_input": 5e-6,
     "tests/privacy/test_noise_support.py::test_every_slot_gets_its_own_noise_empty_or_not": 1e-9,
-    "tests/privacy/test_exponential_mechanism.py::test_frequencies_match_the_exact_probabilities": 5e-6,
     "tests/privacy/test_sites_end_to_end.py::test_frequencies_of_swaps_match_the_exact_probabilities": 5e-6,
     "tests/privacy/test_sites_end_to_end.py::test_lonely_outlier_shows_no_more_than_epsilon": 1e-5,
     "tests/privacy/test_lonely_outlier.py::test_each_question_spends_at_most_its_charge": 1e-5,
@@ -41,7 +40,6 @@ SHARES = {
     "tests/privacy/test_describe.py::test_a_lonely_outlier_shows_no_more_than_epsilon": 1e-6,
     "tests/unit/audit/test_authors.py::test_the_lonely_outlier_stays_below_what_a_sound_algorithm_promises": 5e-6,
     "tests/unit/mechanisms/test_coverage.py::test_frequencies_match_the_exact_probabilities": 5e-6,
-    "tests/unit/mechanisms/test_source.py::test_both_sources_draw_the_same_distribution": 5e-6,
 }
 
 #: Tests that measure draws of a fixed seed, or only see that an audit finds a fault that is certain.

@@ -6,10 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from alarms import check_frequencies
 from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.selection import choose, selection_rho
-from spinney.mechanisms.source import SecureSource, SeededSource
+from spinney.mechanisms.source import SecureSource
 from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Sets
 from spinney.spaces.metric import FiniteMetric
@@ -25,16 +24,6 @@ def test_scores_far_apart_neither_underflow_nor_raise(epsilon):
     scores = np.array([-far, 0, far, -(2**60)], dtype=np.int64)
     assert {choose(scores, 1, price(epsilon), SecureSource()) for _ in range(20)} == {2}
     assert choose(scores - 2**60, 1, price(epsilon), SecureSource()) == 2
-
-
-@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
-@pytest.mark.parametrize("scores", [[0, 1], [5, 3, 4, 0], [7, 7, 7]])
-@pytest.mark.matrix
-def test_frequencies_match_the_exact_probabilities(source, scores, alarm):
-    draws = 5000
-    picks = [choose(np.array(scores), 2, price(Fraction(3, 2)), source) for _ in range(draws)]
-    weights = np.exp(0.75 * np.array(scores))
-    check_frequencies(np.bincount(picks, minlength=len(scores)), weights / weights.sum(), alarm)
 
 
 def test_without_noise_the_best_score_is_chosen():

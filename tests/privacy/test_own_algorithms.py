@@ -114,10 +114,6 @@ def test_a_view_is_within_a_real_domain(domain):
     refused("counts", lambda: Counts(Whole()), view=domain)
 
 
-def test_cells_that_overlap_are_refused():
-    refused("counts", lambda: Counts(TreeCells(SPLITS, np.zeros((3, 1), dtype=np.uint64), np.array([0, 0, 0]))))
-
-
 class OwnCover:
     """As in the attack: it gets the points of the rows."""
 

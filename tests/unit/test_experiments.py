@@ -8,7 +8,6 @@ from benchmarks.drawn import separated_blobs
 from experiments import fan_li_li, needs, published, shechner
 from experiments.runs import run_space, write_runs
 from experiments.timing import measure_times, write_times
-from experiments.verdicts import verdict
 from spinney.algorithms.problem import SiteProblem, planned
 from spinney.privacy import Budget, Unit
 from spinney.questions import Counts, Labels
@@ -54,16 +53,6 @@ def test_printed_noise_of_a_level_doubles_with_its_depth():
     gate = published.PrintedCurator(backend, Unit(), published.FitLedger(problem.budget, charges), source)
     scales = [gate.ask(Counts(Labels(np.arange(4), 4)), charge).noise.scale for charge in charges[:3]]
     assert scales == [4.0, 8.0, 16.0]
-
-
-def test_verdicts():
-    assert verdict([0.9] * 5, [-1] * 5) == "holds"
-    assert verdict([0.9] * 3 + [1.1] * 2, [-1] * 3 + [0] * 2) == "holds in part"
-    assert verdict([0.9, 1.1], [-1, 1]) == "does not show"
-    assert verdict([0.9] * 30, [-1] + [0] * 29) == "does not show"
-    assert verdict([0.9] * 30, [-1] + [None] * 29) == "holds"
-    assert verdict([0.9] * 3, [None] * 3) == "does not show"
-    assert verdict([1.2] * 5, [1] * 5) == "the opposite holds"
 
 
 def near(rows, setting, seed):

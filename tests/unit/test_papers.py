@@ -31,14 +31,6 @@ def filled(costs):
     return runs
 
 
-@pytest.mark.parametrize(
-    ("tree", "said"), [([1.0, 1.0], "**holds**"), ([3.0, 3.0], "**does not hold**"), ([2.2, 1.9], "**not contradicted**")]
-)
-def test_claims_are_judged_by_ratios_of_costs(tree, said):
-    claim = cohen_addad.Claim("", "skin", "hst", "balcan")
-    assert claim.verdict(filled({"hst": tree, "balcan": [2.0, 2.0]}))[-1] == said
-
-
 def test_the_page_of_the_trees_is_filled(page, tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.cohen_addad_figures.LEAF_RUNS", 1)
     path = page(cohen_addad.PAGE)

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box
-from spinney.algorithms import HST, Plan
+from spinney.algorithms import HST
 from spinney.algorithms.repairs import badly_cut, cut_margins
 from spinney.solvers.reverse_greedy import thin_out
 from spinney.trees.quadtree import Splits
-from unit.algorithms.test_hst import fit, problem_of, published, rows_of
+from unit.algorithms.test_hst import fit, published, rows_of
 
 SPACES = [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)]
 DOMAINS = [space.domain(d) for space, d in zip(SPACES, (2, 3, 2), strict=True)]
@@ -102,17 +102,3 @@ def test_a_center_is_badly_cut_at_most_as_often_as_the_bound_says(slack):
     centers = domain.sample(20, rng)
     counts = [badly_cut(Splits.random(domain, 18, rng), centers, slack, 20).size for _ in range(300)]
     assert 0 < np.mean(counts) / 20 <= slack / 2 + 3 * np.std(counts) / 20 / math.sqrt(300)
-
-
-@pytest.mark.parametrize(
-    ("options", "power", "text"),
-    [
-        ({}, 2, "No bound"), ({}, 1, "Theorem 1"), ({"projection": 2}, 1, "Theorem 3"), ({"repairs": 2}, 2, "Theorem 4"),
-        ({"repairs": 2}, 1, "Theorem 1"), ({"projection": 2, "repairs": 2}, 2, "Theorem 4"), ({"projection": 2}, 2, "No bound"),
-        ({"projection": 50}, 1, "Theorem 1"),
-    ],
-)  # fmt: skip
-def test_a_plan_says_what_is_proved_of_the_cost(options, power, text):
-    plan = str(Plan(HST(**options), problem_of(5, power=power)))
-    assert text in plan
-    assert ("Before its " in plan) == (text != "No bound")

@@ -53,29 +53,10 @@ def test_a_table_becomes_a_description_that_all_commands_take(folder):
     assert "no release of centers" in run("predict", "found.json", "stays.csv", code=3)
 
 
-def test_a_plan_needs_no_rows_and_says_what_would_be_left(folder):
-    run("ledger", "open", "ledger.jsonl", "--epsilon", "3")
-    (folder / "stays.csv").unlink()
-    plan = run(*DESCRIBE, "--dry-run", "--n-guess", "3000", "--ledger", "ledger.jsonl")
-    assert "Plan of description" in plan
-    assert "After it epsilon 2 would be left in ledger.jsonl." in plan
-    assert not (folder / "found.json").exists()
-
-
-def test_a_description_is_charged(folder):
-    run("ledger", "open", "ledger.jsonl", "--epsilon", "1.5")
-    assert "epsilon 1 is spent and 0.5 left" in run(*DESCRIBE, "--out", "one.json", "--ledger", "ledger.jsonl")
-    run(*DESCRIBE, "--out", "two.json", "--ledger", "ledger.jsonl", code=4)
-    assert not (folder / "two.json").exists()
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (
-            ("--columns", "wealth"),
-            "--columns must be columns in the bounds or the release: 'cost', 'ward', 'age'. Got 'wealth'",
-        ),
+        (("--columns", "wealth"), "--columns must be columns in the bounds or the release: 'cost', 'ward', 'age'. Got 'wealth'"),
         (("--columns", ""), "--columns must be"),
         (("--bins", "1"), "--bins must be an int from 2"),
         (("--epsilon", "-1"), "--epsilon must be"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney import Box, DataError, PrivateKMeans
+from spinney import Box, DataError
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
@@ -144,27 +144,3 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
     for partition in (Whole(), ColumnBins(3), ColumnBins(), Whole()):
         assert ahead.exact(partition).tolist() == memory.exact(partition).tolist()
     assert batches.passes == 1
-
-
-def test_the_number_of_passes_does_not_grow_with_the_rows():
-    rng = np.random.default_rng(3)
-    passes = []
-    for n in (5_000, 500_000):
-        batches = ArrayBatches(rng.normal(0, 0.3, (n, 2)).astype(np.float32), 2**16)
-        PrivateKMeans(5, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=0).fit(batches)
-        passes.append(batches.passes)
-    assert max(passes) <= min(passes) + 2
-
-
-#: Passes of a fit, at most, whatever the rows are: of the default, and of the algorithms that ask most.
-MOST_PASSES = {"auto": 16, "stable": 19, "hst": 14}
-
-
-@pytest.mark.parametrize("algorithm", MOST_PASSES)
-@pytest.mark.parametrize("width", [2.0, 1e-4, 0.0])
-def test_a_fit_takes_few_passes(algorithm, width):
-    rng = np.random.default_rng(2)
-    rows = rng.uniform(-1, 1, (20, 10))[rng.integers(0, 20, 15_000)] + rng.uniform(-width, width, (15_000, 10))
-    batches = ArrayBatches(np.clip(rows, -1, 1).astype(np.float32), 2**16)
-    PrivateKMeans(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
-    assert 3 <= batches.passes <= MOST_PASSES[algorithm]

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from spinney import Box, BudgetError
-from spinney.curators import kernels, walks
-from spinney.curators.entrance import Near
 from spinney.questions import ColumnBins, Counts, Grow, Rings, Whole
 from spinney.questions.cost import Cost, cost_range
 from spinney.questions.sums import RADIUS_STEPS, Sums
@@ -146,26 +144,3 @@ def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_cura
             ask()
     assert curator.ledger.entries == (counts,)
     assert curator.ledger.epsilon == math.inf
-
-
-def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
-    curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
-    looks = []
-
-    def walk_near(rows, mask, door, near, adders):
-        looks.extend([1] * (isinstance(near, Near) and len(rows) > 0))
-        walks.walk_near(rows, mask, door, near, adders)
-
-    monkeypatch.setattr(kernels, "walk_near", walk_near)
-    centers, other = CENTERS.copy(), CENTERS[::-1].copy()
-    first = curator.ask(Counts(Rings(centers)), asks[0]).private_counts
-    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers.copy(), EDGES)), asks[1]).private_counts.sum(axis=1), first)
-    np.testing.assert_array_equal(curator.ask(Sums(centers, "mean", np.ones(6)), asks[5]).private_weights, first)
-    assert len(looks) == 1
-    np.testing.assert_array_equal(curator.ask(Counts(Rings(other)), asks[2]).private_counts, first[::-1])
-    assert len(looks) == 2
-    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers)), asks[3]).private_counts, first)
-    assert len(looks) == 3
-    centers[:] = other  # changed in place: the labels of the old centers must not answer
-    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers)), asks[4]).private_counts, first[::-1])
-    assert len(looks) == 4

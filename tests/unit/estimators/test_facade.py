@@ -40,6 +40,18 @@ def test_score_clips_as_fit_does(estimator, bounds):
     assert abs(model.score(far)) < 1e6
 
 
+@ESTIMATORS
+def test_strange_new_points_are_served_silently(estimator):
+    model = make(estimator).fit(ROWS)
+    odd = [[1, None], [0.5, 10**400], [1j, b"1"], [True, {}], [np.nan, "-inf"]]
+    for rows in (ROWS[:0], ROWS[:1], 0 * ROWS, ROWS * 1e300, ROWS * 1e-300, odd, np.array(odd, dtype=object)):
+        labels = model.predict(rows)
+        assert labels.shape == (len(rows),)
+        assert ((labels >= 0) & (labels < 3)).all()
+        assert not np.isnan(model.transform(rows)).any()
+        assert not math.isnan(model.score(rows))
+
+
 @pytest.mark.parametrize("bounds", [Box([-6, -7], [6, 8]), Ball(7.0, [0.5, 0.0]), (-6, 6)])
 @pytest.mark.parametrize(
     "changes", [{}, {"epsilon": math.inf}, {"adjacency": "replace", "delta": 1e-3, "algorithm": "lloyd"}], ids=str

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
 from spinney import DataError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError, scan
+from tests.unit.tables.test_sources import KINDS
 
 RNG = np.random.default_rng(0)
 N = 900
@@ -23,27 +22,15 @@ def expected():
     return PLAIN.fit(pd.DataFrame(ROWS)).release_
 
 
-def written(folder, kind):
-    getattr(pl.DataFrame(TABLE), f"write_{kind}")(folder / f"t.{kind}")
-    return folder / f"t.{kind}"
-
-
-TABLES = {
-    "pandas": lambda _: pd.DataFrame(TABLE),
-    "polars": lambda _: pl.DataFrame(TABLE),
-    "lazy": lambda _: pl.LazyFrame(TABLE),
-    "arrow": lambda _: pa.table(TABLE),
-    "batch": lambda _: pa.RecordBatch.from_pydict(TABLE),
-    "csv": lambda folder: written(folder, "csv"),
-    "parquet": lambda folder: written(folder, "parquet"),
-    "scan of csv": lambda folder: scan(written(folder, "csv")),
-    "scan of parquet": lambda folder: scan(written(folder, "parquet"), ["income", "age"]),
+TABLES = KINDS | {
+    "scan of csv": lambda folder, c: scan(KINDS["csv"](folder, c)),
+    "scan of parquet": lambda folder, c: scan(KINDS["parquet"](folder, c), ["income", "age"]),
 }
 
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_bounds_name_the_columns_to_use(kind, tmp_path):
-    model, table = clone(MODEL), TABLES[kind](tmp_path)
+    model, table = clone(MODEL), TABLES[kind](tmp_path, TABLE)
     release = model.fit(table).release_
     named = {"lower": [0, 0], "upper": [110, 200_000], "columns": ["age", "income"]}
     assert release.to_dict() == expected().to_dict() | {"domain": named}
@@ -51,8 +38,8 @@ def test_bounds_name_the_columns_to_use(kind, tmp_path):
     assert (release.feature_names, again.bounds) == (("age", "income"), BOUNDS)
     labels = clone(PLAIN).fit(pd.DataFrame(ROWS)).predict(pd.DataFrame(ROWS))
     for one in () if kind.startswith("scan") else (model, again):
-        np.testing.assert_array_equal(one.predict(TABLES[kind](tmp_path)), labels)
-    ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
+        np.testing.assert_array_equal(one.predict(TABLES[kind](tmp_path, TABLE)), labels)
+    ledger = Ledger(tmp_path / "_ledger", epsilon=2.0)
     with pytest.raises((ParameterError, DataError), match="'hieght'") as caught:
         PrivateKMeans(3, epsilon=1.0, bounds={"age": (0, 1), "hieght": (0, 1)}).fit(table, ledger=ledger)
     assert "SECRET" not in str(caught.value)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import DataError, Ledger, ParameterError, PrivateKMeans
+from spinney import DataError, Ledger, PrivateKMeans
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
 from spinney.tables import files, memory, records, streams
@@ -392,30 +392,6 @@ def test_batches_are_bounded_in_rows_and_cells(width):
     rows = streams.batch_rows(width)
     assert 1 <= rows <= 2**16
     assert rows == 1 or rows * width <= 2**20
-
-
-def test_the_estimator_takes_a_table_on_disk(tmp_path, monkeypatch):
-    frame = pl.DataFrame({"a": RNG.normal(0, 0.1, 500), "b": RNG.normal(0, 0.1, 500), "who": np.arange(500) // 2})
-    write(frame, tmp_path / "rows.parquet")
-    np.save(tmp_path / "rows.npy", frame[["a", "b"]].to_numpy())
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(scan(tmp_path / "rows.parquet", ["a", "b"]))
-    assert (model.n_features_in_, list(model.feature_names_in_)) == (2, ["a", "b"])
-    assert model.release_.feature_names == ("a", "b")
-    model.fit(scan(tmp_path / "rows.npy"))
-    assert not hasattr(model, "feature_names_in_")
-    grouped = scan(tmp_path / "rows.parquet", ["a", "b"], "who")
-    assert "rows" not in repr(grouped)
-    with pytest.raises(ParameterError, match="max_rows_per_group"):
-        model.fit(grouped)
-    model.set_params(max_rows_per_group=2)
-    assert model.fit(grouped).release_.max_rows_per_group == 2
-    with pytest.raises(ParameterError, match="Only fit takes a table on disk"):
-        model.fit_predict(grouped)
-    with pytest.raises(ParameterError, match="brings its own groups"):
-        model.fit(grouped, groups=frame["who"])
-    monkeypatch.setattr(Scan, "read", None)  # parameters are checked first
-    with pytest.raises(ParameterError, match="epsilon"):
-        model.set_params(epsilon=-1).fit(grouped)
 
 
 @pytest.mark.parametrize("record", [{"a": [0, 1], "b": [2, 3.5]}, {}])

@@ -107,15 +107,6 @@ def test_demand_becomes_indices_and_what_names_no_point_is_nowhere(write, name):
     assert demand.nonprivate_rows.dtype == np.int64
 
 
-@pytest.mark.parametrize("first", ["Main St,p1", "Main St", "17,p1", "Main St,17"])
-def test_a_demand_without_a_header_is_refused_and_not_repeated(write, first):
-    path = write(f"{first}\nB,p2\n")
-    with pytest.raises(DataError) as caught:
-        read_demand(path, "point", ("A", "B"))
-    said = str(caught.value).replace(str(path.parent), "")  # the folder may hold a 17 of its own
-    assert not any(private in said for private in ("Main", "17", "p1"))
-
-
 CELLS = ["A", "B", "7", "7.0", "Z", "", " ", "nan", "\u00e4", "-1", "0", "1e400", '"A"', '"A,B"', '"A', 'B"', "A,A,A", "\x00"]
 
 

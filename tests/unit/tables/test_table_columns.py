@@ -97,28 +97,3 @@ def test_a_secret_header_is_not_repeated(tmp_path, kind):
     assert "'ann'" not in str(caught.value)
     with pytest.raises(DataError, match="no column 'who'"):
         read_columns(path, ["ann"], [], groups="who", header_is_secret=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("none.csv", None, "is not a file"),
-        ("t.npy", b"1", "of a kind that cannot be read"),
-        ("t.txt", b"p\nA\n", "of a kind that cannot be read"),
-        ("t.parquet", b"PAR1", "cannot be read"),
-        ("t.csv", b'p,"q\n1,2\n', "cannot be read"),
-        ("t.csv", b"p,2024-03-17\nA,2024-03-18\n", "a number or a date where the name of a column should be"),
-        ("t.csv", b"17,A7\n18,A8\n", "a number or a date where the name of a column should be"),
-        ("t.csv", b"p;q\nA;B\n", "other marks than commas"),
-        ("t.csv", b"", "no column 'p'"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-@pytest.mark.parametrize("secret", [False, True])
-def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, content, words, secret):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=rf"{words}.*\nHint: ") as caught:
-        read_columns(tmp_path / name, ["p"], [], header_is_secret=secret)
-    told = str(caught.value).replace(str(tmp_path), "")
-    assert not any(cell in told for cell in ("17", "A7"))
