@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spinney.cli.fetching import given
-from spinney.cli.options import AGAIN, CSV_OPTIONS, FILE, FORCE, OUT, RUN_ID, SPOOL, TABLE, add_options
+from spinney.cli.options import AGAIN, FILE, FORCE, OUT, RUN_ID, SPOOL, TABLE, csv_options
 from spinney.cli.publishing import publish
 from spinney.cli.results import JSON, as_json, wants_json
 from spinney.exceptions import ParameterError, ReleaseError
+
+if TYPE_CHECKING:
+    from spinney.tables.records import Csv
 
 
 @click.command()
@@ -30,7 +33,7 @@ from spinney.exceptions import ParameterError, ReleaseError
 @click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
 @RUN_ID
 @AGAIN
-@add_options(*CSV_OPTIONS)
+@csv_options
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
 @SPOOL
@@ -82,19 +85,16 @@ def _write(
     ledger: Path | None,
     n_guess: int | None,
     charged: str | None,
-    separator: str,
-    encoding: str,
+    written: Csv,
     spool: Path | None,
 ) -> None:
     """Ask, and write what may be published."""
-    from spinney.cli.fitting import OWNER, declared
+    from spinney.cli.fitting import declared
     from spinney.cli.progress import asking
     from spinney.fits.run import opened_rows, run
     from spinney.tables.files import open_table
-    from spinney.tables.records import Csv
     from spinney.tables.schema import table_files
 
-    written = Csv.of(separator, encoding, OWNER)
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
 

@@ -43,7 +43,7 @@ OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         "adjacency", "algorithm", "bins", "both_ways", "bounds", "charge_again", "columns", "delta", "encoding", "epsilon",
-        "groups", "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
+        "groups", "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power", "quotes",
         "scale", "separator", "title", "weight", "weights",
     )
 }  # fmt: skip

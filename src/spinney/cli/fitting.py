@@ -24,7 +24,7 @@ from spinney.releases.centers import Release
 from spinney.releases.reading import read_release
 from spinney.spaces.schema import Schema
 from spinney.tables.files import open_table, read_table
-from spinney.tables.records import Csv
+from spinney.tables.records import COMMAS, Csv
 from spinney.tables.schema import table_files
 from spinney.tables.schema_files import read_schema
 
@@ -155,15 +155,13 @@ def fit_table(
     ledger: Ledger | None,
     scale: str | None,
     n_guess: int | None = None,
-    separator: str = "comma",
-    encoding: str = "utf-8",
+    written: Csv = COMMAS,
     **parameters: Any,
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
     names, public = _columns_and_bounds(bounds, bounds_file, columns, scale)
     check_cap(groups, parameters)
     check_guess(n_guess, OWNER)
-    written = Csv.of(separator, encoding, OWNER)
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
         click.echo(in_options(facts.uneven), err=True)
@@ -185,7 +183,7 @@ def fit_table(
     return release
 
 
-def label_table(release: Path, table: Path, separator: str = "comma", encoding: str = "utf-8") -> NDArray[Any]:
+def label_table(release: Path, table: Path, written: Csv = COMMAS) -> NDArray[Any]:
     """Return the nearest center of each row of a table: as private as the rows."""
     loaded = read_release(release)
     if not isinstance(loaded, Release):
@@ -194,7 +192,6 @@ def label_table(release: Path, table: Path, separator: str = "comma", encoding: 
             "of sites, in Python, PrivateKMedoids.from_release(file, space).predict(points).",
         )
     names, facts = loaded.columns, loaded.facts
-    written = Csv.of(separator, encoding, OWNER)
     rows = read_table(table, None if names is None else list(names), schema=facts, written=written).nonprivate_rows
     d = loaded.centers.shape[1] if facts is None else len(facts.columns)
     if rows.shape[1] != d:

@@ -7,7 +7,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +23,6 @@ from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import (
     AGAIN,
-    CSV_OPTIONS,
     CURVE,
     FILE,
     FORCE,
@@ -37,6 +36,7 @@ from spinney.cli.options import (
     TABLE,
     CountType,
     add_options,
+    csv_options,
     promise_options,
 )
 from spinney.cli.publishing import publish
@@ -47,6 +47,9 @@ from spinney.cli.schemas import example, schema
 from spinney.cli.sites import sites
 from spinney.cli.verifying import keys, label, sign, verify
 from spinney.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.tables.records import Csv
 
 BOUNDS = 'Public bounds by column, JSON: {"age": [0, 110]}, or a schema, JSON or TOML; also names the columns.'
 SCALE = "Units: 'bounds' takes each column over its width, a number divides all; a unit in a schema file goes before."
@@ -151,7 +154,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--scale", default=None, help=SCALE)
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
 @GROUPS
-@add_options(*CSV_OPTIONS)
+@csv_options
 @click.option(
     "--n-guess", type=int, default=None, help="How many rows (with --groups: persons) there should be; it is said if many lack."
 )
@@ -180,9 +183,9 @@ def fit(out: Path, force: bool, ledger: Path | None, table: tuple[Path, ...], sp
 @click.argument("release", type=FILE)
 @click.argument("table", type=TABLE)
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
-@add_options(*CSV_OPTIONS)
+@csv_options
 @SPOOL
-def predict(release: Path, table: Path | str, out: Path | None, spool: Path | None, **written: str) -> None:
+def predict(release: Path, table: Path | str, out: Path | None, spool: Path | None, written: Csv) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     from spinney.cli.fitting import check_kind, label_table, write_labels
 
@@ -190,7 +193,7 @@ def predict(release: Path, table: Path | str, out: Path | None, spool: Path | No
         with given((table,), spool) as files:
             if len(files) > 1:
                 raise ParameterError("Several files of a store cannot be labeled at once.", "name one of them.")
-            return label_table(release, files[0], **written)
+            return label_table(release, files[0], written)
 
     if out is None or is_standard_output(out):
         write_labels(labels(), None)

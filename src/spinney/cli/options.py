@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -66,14 +67,6 @@ AGAIN = click.option(
 
 SPOOL = click.option("--spool", type=FILE, default=None, help="Folder that keeps - (CSV), or files of a store, while it is used.")
 
-#: How CSV files are written.
-CSV_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--separator", default="comma", show_default=True, help="Between the cells of CSV files: comma, semicolon, tab or pipe."
-    ),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV files; cp1252 is usual for old ones of Windows."),
-)
-
 #: The cost curve of a release, and its last number of clusters.
 CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
 MAX_K = click.option(
@@ -104,6 +97,28 @@ def add_options(*options: Callable[[F], F]) -> Callable[[F], F]:
         return command
 
     return add
+
+
+def csv_options(command: F) -> F:
+    """Add the options that say how CSV files are written, which a command is passed as one value."""
+
+    @wraps(command)
+    def called(*given: Any, separator: str, encoding: str, quotes: bool, **options: Any) -> Any:
+        from spinney.tables.records import Csv
+
+        return command(*given, written=Csv.of(separator, encoding, quotes, "spinney"), **options)
+
+    add = add_options(
+        click.option(
+            "--separator", default="comma", show_default=True,
+            help="Between the cells of CSV files: comma, semicolon, tab or pipe.",
+        ),
+        click.option(
+            "--encoding", default="utf-8", show_default=True, help="Of CSV files; cp1252 is usual for old ones of Windows."
+        ),
+        click.option("--quotes/--no-quotes", default=True, help="--no-quotes: a quote in a CSV file is a letter like others."),
+    )  # fmt: skip
+    return cast(F, add(called))
 
 
 class CountType(click.ParamType[Any]):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spinney.cli.files import check_suffix, is_standard_output, write_whole, written_whole
-from spinney.cli.options import CSV_OPTIONS, FILE, OUT, add_options
+from spinney.cli.options import FILE, OUT, csv_options
 from spinney.exceptions import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from spinney.tables.records import Csv
 
 KINDS = (".json", ".toml")
 
@@ -25,17 +29,15 @@ def made_folder(path: Path) -> None:
 @click.argument("table", type=FILE)
 @click.option("--out", type=OUT, default=None, help="Where to write it: .json or .toml; else TOML here.")
 @click.option("--check", "line", default=None, help="A made-up line of cells: show how TABLE, a filled-in schema, reads it.")
-@add_options(*CSV_OPTIONS)
-def schema(table: Path, out: Path | None, line: str | None, separator: str, encoding: str) -> None:
+@csv_options
+def schema(table: Path, out: Path | None, line: str | None, written: Csv) -> None:
     """Write a public schema to fill in, made of the names of a table's columns alone: no row is read.
 
     Filled in from public knowledge, it is what 'spinney fit --schema' takes; with --check it is tried on a line that you make up.
     """
     from spinney.cli.fitting import OWNER
-    from spinney.tables.records import Csv
     from spinney.tables.schema_files import read_schema, schema_template, table_columns
 
-    written = Csv.of(separator, encoding, OWNER)
     if line is not None:
         from spinney.tables.line import line_as_read
 

@@ -57,11 +57,11 @@ def _texts() -> None:
 
     from spinney.spaces.column_facts import column_of
     from spinney.tables.encoding import codes
-    from spinney.tables.records import is_plain
+    from spinney.tables.records import COMMAS, is_plain
 
     for facts in ({"bounds": (0, 1), "signs": ["EUR"]}, {"dates": ("2024-01-01", "2024-12-31")}, {"boolean": True}):
         codes(pl.Series(["1"]), column_of("a", facts, "warm"))
-    is_plain(b'"1"\n', ",")
+    is_plain(b'"1"\n', COMMAS)
 
 
 def _sites() -> None:

@@ -59,6 +59,7 @@ def scan(
     *,
     separator: str = "comma",
     encoding: str = "utf-8",
+    quotes: bool = True,
     spool: str | Path | None = None,
 ) -> Scan | ArrowStream:
     """Return a table that stays on disk, for ``fit``: memory is then bounded, whatever the number of rows.
@@ -82,12 +83,14 @@ def scan(
         What parts the cells of CSV files; the mark itself will do.
     encoding : str
         How CSV files write letters as bytes, such as ``"cp1252"``; bytes that mean none are replaced.
+    quotes : bool
+        Whether quotes may stand around cells of CSV files; if not, they are letters, and none can hide the lines below it.
     spool : path, optional
         For a source that is no file: the folder that its rows stay in while they are fitted, as for `stream`.
     """
     if spool is not None:
         return stream(paths, columns=columns, groups=groups, spool=spool)
-    return opened(paths, columns, groups, written=Csv.of(separator, encoding, "scan"))
+    return opened(paths, columns, groups, written=Csv.of(separator, encoding, quotes, "scan"))
 
 
 def opened(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +55,7 @@ def line_as_read(facts: dict[str, Any], line: str, written: Csv, owner: str) -> 
 
     schema = Schema(tuple(column_of(name, given, owner) for name, given in facts.items()))
     typed = line.encode("utf-8", "replace").decode()  # half a letter is none, as in a file
-    cells = next(csv.reader([typed], delimiter=written.separator), [])
+    cells: list[str] = next(written.records([typed]), [])
     if len(cells) != len(facts):
         hint = "type its cells in the order of the schema; separator='semicolon' (or tab, or pipe) if they are parted so."
         raise ParameterError(f"The line has {len(cells)} cells, and the schema {len(facts)} columns.", hint)

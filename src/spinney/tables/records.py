@@ -4,7 +4,7 @@ How a record is read depends on that record alone, and no record makes reading f
 cell is a number if its text is one; anything else is missing. Lines are cut by polars as long as quotes stand around whole cells
 of a line; from the first lines on where they do anything else, Python's own reader cuts records, and refuses none. As for every
 reader of CSV, a quote that is opened and never closed takes the records below it along: a file must come from a program that
-writes quotes in pairs.
+writes quotes in pairs, or be read without quotes, where each line is a record and a quote a letter.
 """
 
 from __future__ import annotations
@@ -42,21 +42,26 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 @dataclass(frozen=True)
 class Csv:
-    """How a CSV file is written, which is public: what parts its cells, and how letters are written as bytes."""
+    """How a CSV file is written, which is public: what parts its cells, how letters are bytes, and whether quotes hold cells."""
 
     separator: str = ","
     encoding: str = "utf-8"
+    quotes: bool = True
 
     @classmethod
-    def of(cls, separator: Any, encoding: Any, owner: str) -> Csv:
+    def of(cls, separator: Any, encoding: Any, quotes: Any, owner: str) -> Csv:
         """Return what was typed, after checks."""
-        check(owner, {"separator": separator, "encoding": encoding}, _TYPED)
-        return cls(SEPARATORS.get(separator, separator), codecs.lookup(encoding).name)
+        check(owner, {"separator": separator, "encoding": encoding, "quotes": quotes}, _TYPED)
+        return cls(SEPARATORS.get(separator, separator), codecs.lookup(encoding).name, quotes)
 
     @property
     def others(self) -> dict[str, Csv]:
         """The same with other separators, by their names."""
         return {name: replace(self, separator=mark) for name, mark in SEPARATORS.items() if mark != self.separator}
+
+    def records(self, lines: Iterable[str]) -> Any:
+        """Return Python's reader of lines."""
+        return csv.reader(lines, delimiter=self.separator, quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE)
 
     @property
     def is_utf_8(self) -> bool:
@@ -91,6 +96,9 @@ _TYPED = {
         _is_encoding,
         "the name of an encoding without shifts or escapes",
         "encoding='cp1252' is usual for old files of Windows.",
+    ),
+    "quotes": Constraint(
+        lambda value: isinstance(value, bool), "True or False", "quotes=False if a quote is a letter like others, as for inches."
     ),
 }  # fmt: skip
 
@@ -143,7 +151,7 @@ def read_header(path: Path, written: Csv = COMMAS) -> Header:
     with _opened(path) if written.is_utf_8 else _lettered(path, written) as file:
         line: bytes | str = file.readline()
         text = line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
-        reader = csv.reader([text, "\n"], delimiter=written.separator)  # the second is read if a quote is still open
+        reader = written.records([text, "\n"])  # the second is read if a quote is still open
         names = unique_names(next(reader, []))
         if reader.line_num > 1:
             raise csv.Error("the names of columns go on in the next line")
@@ -198,19 +206,21 @@ def stream_records(
         end = rest.rfind(b"\n", len(rest) - len(block)) + 1
         if end:
             lines = bytes(rest[:end])
-            if not is_plain(lines, header.written.separator):
+            if not is_plain(lines, header.written):
                 break
             yield _parse_plain(lines, header, numbers, texts)
             del rest[:end]
-    if is_plain(bytes(rest), header.written.separator):
+    if is_plain(rest, header.written):
         yield _parse_plain(bytes(rest), header, numbers, texts)
     else:
         yield from reader_parts(chain([bytes(rest)], blocks), header, numbers, texts)
 
 
-def is_plain(lines: bytes | bytearray, separator: str) -> bool:
+def is_plain(lines: bytes | bytearray, written: Csv) -> bool:
     """Whether all quotes stand around whole cells of one line, so that polars cuts these lines where Python's reader does."""
-    return _QUOTE not in lines or bool(are_whole(np.frombuffer(bytes(lines), np.uint8), ord(separator)))
+    if not written.quotes or _QUOTE not in lines:
+        return True
+    return bool(are_whole(np.frombuffer(bytes(lines), np.uint8), ord(written.separator)))
 
 
 @compiled
@@ -239,7 +249,7 @@ def _parse_plain(lines: bytes, header: Header, numbers: list[str], texts: list[s
     import polars as pl
 
     # A header line that polars cuts where it cuts the lines below; not blank, for blank lines are skipped before a header.
-    separator, has_quotes = header.written.separator, _QUOTE in lines
+    separator, has_quotes = header.written.separator, header.written.quotes and _QUOTE in lines
     source = separator.encode().join(b"c%d" % i for i in range(len(header.names))) + b"\n" + lines
 
     def scan(floats: set[str]) -> pl.LazyFrame:
@@ -275,7 +285,7 @@ def reader_parts(
 
     places = {name: header.names.index(name) for name in numbers + texts}
     lines = (line.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ") for line in _lines(blocks))
-    reader = csv.reader(lines, delimiter=header.written.separator)
+    reader = header.written.records(lines)
     while True:
         _allow_long_cells()
         batch = list(islice(reader, BATCH))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.tables.records import as_names, read_header, read_records, reader_parts, stream_records
+from spinney.tables.records import Csv, as_names, read_header, read_records, reader_parts, stream_records
 
 #: Cells with their values; None is missing.
 CELLS = {
@@ -84,6 +84,21 @@ def test_both_ways_of_reading_agree(tmp_path_factory, body, width):
 def test_no_file_raises_or_warns(tmp_path_factory, body):
     numbers, texts = read(tmp_path_factory.getbasetemp() / "any.csv", body, numbers=("a", "b"), texts=("b",))
     assert numbers.height == texts.height
+
+
+@given(st.lists(st.lists(st.sampled_from([*CELLS, *QUOTED, b'"', b'"1', b'""1"']), max_size=3).map(b",".join), max_size=6))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_without_quotes_no_line_takes_another_along(tmp_path_factory, lines):
+    path = tmp_path_factory.getbasetemp() / "letters.csv"
+
+    def found(lines):
+        path.write_bytes(b"\n".join([b'a,"b', *lines, b"1,last"]))
+        header = read_header(path, Csv.of("comma", "utf-8", False, "here"))
+        assert header.names == ("a", '"b')
+        return pl.concat(read_records(path, header, ["a"], ['"b']), how="horizontal")
+
+    alone = b"\n".join(lines).split(b"\n") if lines else []
+    assert found(lines).equals(pl.concat([*(found([line])[0] for line in alone), found([])]))
 
 
 def test_records_of_other_lengths_are_cut_or_filled(path):

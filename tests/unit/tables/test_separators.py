@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from benchmarks.messy import made, schema
 from spinney import DataError, ParameterError, PrivateKMeans, scan
 from spinney.cli.main import main
+from spinney.releases.reading import read_release
 from spinney.spaces.units import schema_of
 from spinney.tables.batches import opened
 from spinney.tables.files import read_table
@@ -32,7 +33,7 @@ def known(tmp_path_factory):
 def test_a_file_says_the_same_in_every_way_of_writing_it(name, quotes, encoding, known, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(TABLE.messy.write_csv(separator=SEPARATORS[name], quote_style=quotes).encode(encoding))
-    written = Csv.of(name, encoding, "here")
+    written = Csv.of(name, encoding, True, "here")
     assert np.array_equal(read_table(path, NAMES, schema=MESSY, written=written).nonprivate_rows, known, equal_nan=True)
     streamed = scan(path, separator=SEPARATORS[name], encoding=encoding).declared(NAMES, MESSY)
     assert np.array_equal(np.concatenate(list(streamed.read())), known, equal_nan=True)
@@ -43,7 +44,7 @@ def test_letters_of_several_bytes_and_quoted_lines_may_lie_across_blocks(block, 
     monkeypatch.setattr("spinney.tables.records.BLOCK", block)
     path = tmp_path / "rows.csv"
     path.write_bytes(TABLE.messy[:40].write_csv(quote_style="always").encode("utf-16"))
-    found = read_table(path, NAMES, schema=MESSY, written=Csv.of("comma", "utf-16", "here")).nonprivate_rows
+    found = read_table(path, NAMES, schema=MESSY, written=Csv.of("comma", "utf-16", True, "here")).nonprivate_rows
     assert np.array_equal(found, known[:40], equal_nan=True)
 
 
@@ -63,7 +64,7 @@ def test_a_file_with_another_separator_is_told_so_from_its_header_alone(name, tm
         opened(path, ["age", "ward"])
     assert SECRET not in str(caught.value)
     assert "net" not in str(caught.value)
-    assert opened(path, ["age", "ward"], written=Csv.of(name, "utf-8", "here")).columns == ("age", "ward")
+    assert opened(path, ["age", "ward"], written=Csv.of(name, "utf-8", True, "here")).columns == ("age", "ward")
 
 
 def test_a_line_of_cells_where_names_should_be_is_not_quoted(tmp_path):
@@ -76,7 +77,32 @@ def test_a_line_of_cells_where_names_should_be_is_not_quoted(tmp_path):
         assert "north" not in str(caught.value)
 
 
-@pytest.mark.parametrize("given", [{"separator": "x"}, {"separator": ""}, {"encoding": "no such"}, {"encoding": "base64"}])
+def test_an_open_quote_hides_no_lines_where_quotes_are_letters(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('a,pipe\n1,"5\n' + "2,3\n" * 40)
+    (tmp_path / "schema.toml").write_text("a = [0, 9]\n")
+    typed = [
+        "fit",
+        path,
+        "--schema",
+        tmp_path / "schema.toml",
+        "--k",
+        1,
+        "--epsilon",
+        50,
+        "--force",
+        "--out",
+        tmp_path / "r.json",
+    ]
+    for quotes, rows in ((True, 1), (False, 41)):
+        assert sum(map(len, scan(path, ["a"], quotes=quotes).read())) == rows
+        assert CliRunner().invoke(main, [*map(str, typed), *([] if quotes else ["--no-quotes"])]).exit_code == 0
+        assert abs(read_release(tmp_path / "r.json").sizes.sum() - rows) < 10
+
+
+@pytest.mark.parametrize(
+    "given", [{"separator": "x"}, {"separator": ""}, {"encoding": "no such"}, {"encoding": "base64"}, {"quotes": "no"}]
+)
 def test_what_is_no_separator_or_encoding_is_refused(given, tmp_path):
     (tmp_path / "rows.csv").write_text("a\n1\n")
     with pytest.raises(ParameterError, match=f"'{next(iter(given))}' parameter of scan must be"):
