@@ -14,11 +14,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney
+from opening import curator_over
 from spinney import Box, BudgetError, FiniteMetric
 from spinney.curators import gate
-from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms import Drawn, SeededSource, Watched
 from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
 from spinney.privacy.gaussian import GAUSSIAN
@@ -92,13 +91,11 @@ def about_points(question):
 def curator_for(question, name):
     """Return a curator on a ground that the question fits, and the one charge of its plan."""
     charge = Charge("test", name, Measure.PURE, math.inf)
-    unit, source = Unit(), SeededSource(0)
-    if about_points(question):
-        rows = DemandBackend(np.array([0, 0, 3]), Ground(None, 4, SPACE), unit, source.key)
-    else:
+    rows, ground = [0, 0, 3], Ground(None, 4, SPACE)
+    if not about_points(question):
         behind = isinstance(question, Totals) or isinstance(getattr(question, "partition", None), ClusterBins)
-        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), Ground(BEHIND if behind else DOMAIN), unit, source.key)
-    return Curator(rows, unit, FitLedger(Budget.of(math.inf), (charge,)), source), charge
+        rows, ground = [[0.1, 0.2], [0.7, 0.5]], Ground(BEHIND if behind else DOMAIN)
+    return curator_over(rows, ground, [charge], budget=Budget.of(math.inf)), charge
 
 
 def name_of(question):

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from cases import ASKED, EVERY_CASE, audited_cases
 
+from opening import curator_over
 from spinney.audit.accounting import draw_loss
 from spinney.audit.sources import NoiselessSource
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.drawing import Draw, Drawn, Watched
-from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Box
 
@@ -55,10 +54,7 @@ def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max
     """Return a curator over rows in the box [-1, 1]^d, with a plan of just these charges."""
     rows = np.asarray(rows)
     domain = Box(-1, 1).domain(rows.shape[1]) if domain is None else domain
-    ledger = FitLedger(Budget(Fraction(10**9), Fraction(1, 10)), tuple(charges))
-    unit = Unit(Adjacency(adjacency), max_rows)
-    backend = MemoryBackend(rows, Ground(domain), unit, lambda: source.key(), groups)
-    return Curator(backend, unit, ledger, source)
+    return curator_over(rows, Ground(domain), charges, Unit(Adjacency(adjacency), max_rows), source, groups=groups)
 
 
 @pytest.fixture

@@ -18,17 +18,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from opening import curator_over
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.problem import charges_of
 from spinney.curators.copying import rebuilt
-from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
 from spinney.curators.telling import listening
-from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit, remembered
+from spinney.mechanisms.source import SecureSource
+from spinney.privacy import Adjacency, Budget, Charge, Measure, Unit, remembered
 from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
 from spinney.privacy.gaussian import gaussian_epsilon
 from spinney.questions import Blocks, Cost, Counting, Counts, Grow, Levels, Minimize, Persons, PlaneCells, Sums, Totals
@@ -85,14 +83,8 @@ class AllEqual(Charge):
 
 def curator_of(question, ground=None, unit=UNIT, amount=1):
     """Return a curator with one open charge for this question, over rows or demand, with noise that can be repeated."""
-    charge, source = Charge("one", question, Measure.PURE, Fraction(amount)), SeededSource(0)
-    ground = Ground(plane()) if ground is None else ground
-    ledger = FitLedger(Budget.of(1.0), (charge,))
-    if ground.domain is None:
-        backend = DemandBackend(DEMAND, ground, unit, source.key)
-    else:
-        backend = MemoryBackend(ROWS, ground, unit, source.key)
-    return Curator(backend, unit, ledger, source), charge
+    charge, ground = Charge("one", question, Measure.PURE, Fraction(amount)), Ground(plane()) if ground is None else ground
+    return curator_over(DEMAND if ground.domain is None else ROWS, ground, [charge], unit, budget=Budget.of(1.0)), charge
 
 
 def questions(space=None):
@@ -596,10 +588,9 @@ def test_a_space_that_listens_while_an_algorithm_asks_hears_nothing():
 
 def purse_of(*names, question="counts"):
     """Return a purse with equal pure charges of these names, and its ledger."""
-    charges = tuple(Charge(name, question, Measure.PURE, Fraction(1, len(names))) for name in names)
-    source = SeededSource(0)
-    ledger = FitLedger(Budget.of(1.0), charges)
-    return Purse(Curator(MemoryBackend(ROWS, Ground(plane()), UNIT, source.key), UNIT, ledger, source)), ledger
+    charges = [Charge(name, question, Measure.PURE, Fraction(1, len(names))) for name in names]
+    curator = curator_over(ROWS, Ground(plane()), charges, UNIT, budget=Budget.of(1.0))
+    return Purse(curator), curator.ledger
 
 
 class Lying(str):

@@ -9,12 +9,12 @@ from asking import asking, shares_of_charge
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from opening import curator_over
 from spinney import Ball, Box, BudgetError, FiniteMetric
 from spinney.curators.backend import Backend
 from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy import Adjacency, Budget, FitLedger, Unit
+from spinney.privacy import Adjacency, Unit
 from spinney.questions import Balls, Choose, Counts, Cover, Labels, Sets, Swaps, Whole
 from spinney.questions.form import form
 from spinney.questions.ground import Ground
@@ -54,8 +54,7 @@ def test_rows_seen_at_points_answer_like_rows_that_name_them(seed, n, name, adja
         asked = dataclasses.replace(asked, delta=Fraction(1, 10**6))
     seen = curator(rows, [asked], SeededSource(5), domain=domain, adjacency=adjacency).at(SPACE)
     unit = Unit(Adjacency(adjacency))
-    demand = DemandBackend(named(rows, domain, adjacency), Ground(None, 5, SPACE), unit, lambda: bytes(16))
-    theirs = Curator(demand, unit, FitLedger(Budget.of(10, 0.1), (asked,)), SeededSource(5))
+    theirs = curator_over(named(rows, domain, adjacency), Ground(None, 5, SPACE), [asked], unit, SeededSource(5))
     assert form(seen.ask(make(), asked)) == form(theirs.ask(make(), asked))
 
 

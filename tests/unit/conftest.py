@@ -1,12 +1,10 @@
 import math
 
-import numpy as np
 import pytest
 
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
+from opening import curator_over
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
+from spinney.privacy import Budget, Charge, Measure
 from spinney.questions.ground import Ground
 
 
@@ -17,9 +15,6 @@ def open_curator():
     def make(rows, domain, *questions, unit=None, groups=None, epsilon=math.inf, seed=0):
         amount = Budget.of(epsilon).epsilon / len(questions)
         charges = [Charge(f"{i} {question}", question, Measure.PURE, amount) for i, question in enumerate(questions)]
-        ledger = FitLedger(Budget.of(epsilon), tuple(charges))
-        unit, source = unit or Unit(), SeededSource(seed)
-        backend = MemoryBackend(np.asarray(rows), Ground(domain), unit, source.key, groups)
-        return Curator(backend, unit, ledger, source), *charges
+        return curator_over(rows, Ground(domain), charges, unit, SeededSource(seed), Budget.of(epsilon), groups), *charges
 
     return make

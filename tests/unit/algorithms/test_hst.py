@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 
 from covering import covering
+from opening import purse_over
 from spinney import Ball, Box, ParameterError, PrivateKMeans, scan
 from spinney.algorithms import HST, Plan
 from spinney.algorithms.problem import PointProblem, planned
 from spinney.algorithms.step import NEAR_SHARE, RING_EDGES
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.curators.purse import Purse
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Adjacency, Budget, FitLedger, Measure, Unit
-from spinney.questions.ground import Ground
+from spinney.privacy import Adjacency, Budget, Measure, Unit
 from spinney.solvers.dynamic_program import _leaves_below, place_centers
 
 
@@ -33,10 +29,8 @@ def problem_of(d, k=3, power=1, space=SPACE, budget=BUDGET, unit=ROW):
 
 def fit(algorithm, rows, space, k, power, epsilon=math.inf, delta=0.0, seed=0):
     problem = problem_of(rows.shape[1], k, power, space, Budget.of(epsilon, delta))
-    source = SeededSource(seed)
-    backend = MemoryBackend(rows, Ground(problem.domain), problem.unit, source.key)
-    curator = Curator(backend, problem.unit, FitLedger(problem.budget, planned(algorithm, problem)), source)
-    return algorithm.run(Purse(curator), problem, np.random.default_rng(seed))
+    purse = purse_over(rows, problem, planned(algorithm, problem), seed)
+    return algorithm.run(purse, problem, np.random.default_rng(seed))
 
 
 def published(domain, rows, fractions, k, power):

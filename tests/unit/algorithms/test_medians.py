@@ -6,16 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from opening import purse_over
 from spinney import Box, ParameterError, PrivateKMedian
 from spinney.algorithms import HST, PointProblem, Stable
 from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.curators.purse import Purse
 from spinney.fits.record import algorithm_of, plain_parameters
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Budget, FitLedger, Unit, compose
-from spinney.questions.ground import Ground
+from spinney.privacy import Budget, Unit, compose
 
 STEPS = pytest.mark.parametrize("median_step", MEDIAN_STEPS)
 OTHERS = pytest.mark.parametrize("median_step", MEDIAN_STEPS[1:])
@@ -30,13 +26,10 @@ def moved(rows, centers, radii, median_step, epsilon=1.0, delta=0.0):
     budget = Budget.of(epsilon, delta)
     problem = problem_of(rows.shape[1], budget, len(centers))
     charges = compose(budget, median_parts("step", Fraction(1), problem, median_step))
-    source = SeededSource(0)
-    backend = MemoryBackend(rows, Ground(problem.domain), Unit(), source.key)
-    curator = Curator(backend, Unit(), FitLedger(budget, charges), source)
-    purse = Purse(curator)
+    purse = purse_over(rows, problem, charges)
     found = move_to_medians(purse, problem, centers, radii, "step", median_step)
     assert purse.names == ()
-    assert curator.ledger.entries == charges  # each once, in their order
+    assert purse.curator.ledger.entries == charges  # each once, in their order
     return found
 
 

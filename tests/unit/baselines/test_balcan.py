@@ -6,16 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from opening import purse_over
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.candidates import MOST_CELLS, SPLIT_ROWS, Candidates, ask_candidates, grid_parts
 from spinney.algorithms.problem import PointProblem
 from spinney.baselines import Balcan
 from spinney.baselines.balcan import TRIALS
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.curators.purse import Purse
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Budget, FitLedger, Unit, compose
+from spinney.privacy import Budget, Unit, compose
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.weighted import total_cost
@@ -30,9 +27,7 @@ def asked(rows, space, k, dimensions, epsilon=math.inf, seed=0) -> Candidates:
     """Ask for candidates of rows in memory."""
     problem = PointProblem(k=k, power=2, budget=Budget.of(epsilon), unit=Unit(), domain=space.domain(rows.shape[1]))
     charges = compose(problem.budget, grid_parts(Fraction(1), dimensions, problem))
-    backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
-    curator = Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(seed))
-    return ask_candidates(Purse(curator), problem, dimensions, np.random.default_rng(seed))
+    return ask_candidates(purse_over(rows, problem, charges, seed), problem, dimensions, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("space", [Box(-1, 1), Ball(1.5), Box([-3, 0], [1, 0.5])], ids=["box", "ball", "oblong"])
@@ -64,9 +59,7 @@ def test_without_noise_it_is_plain_local_search_of_its_candidates(power):
     problem = model.plan(2).problem
     rng = np.random.default_rng(0)
     charges = compose(problem.budget, grid_parts(Fraction(1), 4, problem))
-    backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
-    purse = Purse(Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(0)))
-    found = ask_candidates(purse, problem, 4, rng)
+    found = ask_candidates(purse_over(rows, problem, charges), problem, 4, rng)
     start = seed_medoids(Service.of(found.space, found.weights, power), k, rng, np.empty(0, dtype=np.int64), TRIALS)
 
     gaps = np.sqrt(((found.points[:, None] - found.points) ** 2).sum(axis=2)) ** power

@@ -6,14 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from opening import purse_over
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.candidates import ask_leaves
 from spinney.baselines import PointCoverage
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.curators.purse import Purse
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy import FitLedger, compose
+from spinney.privacy import compose
 from spinney.questions import Counting, Splitting
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6]])
@@ -82,7 +79,4 @@ def test_without_noise_it_is_greedy_coverage_of_the_leaves(growth, power):
 def leaves_of(problem, rows):
     """Return the middles of the leaves of a private tree of these rows, without noise."""
     parts = [Counting().part("rows", Fraction(1, 2)), Splitting().part("splits", Fraction(1, 2))]
-    charges = compose(problem.budget, parts)
-    backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
-    purse = Purse(Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(0)))
-    return ask_leaves(purse, problem).middles()
+    return ask_leaves(purse_over(rows, problem, compose(problem.budget, parts)), problem).middles()

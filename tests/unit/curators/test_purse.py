@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opening import curator_over
 from spinney import Box, BudgetError, PrivateKMeans
 from spinney.algorithms import Algorithm, Result, Stable
 from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit, compose, is_gaussian, total_epsilon
+from spinney.privacy import Adjacency, Budget, Charge, Measure, Unit, compose, is_gaussian, total_epsilon
 from spinney.questions import Counting, Counts, Grow, Rings, Splitting, Summing, Sums
+from spinney.questions.ground import Ground
 from spinney.trees.quadtree import Splits
 
 PLANE = Box(0, 1).domain(2)
@@ -32,9 +32,7 @@ QUESTIONS = {
 
 
 def purse_of(charges, budget, unit=None):
-    unit, source = unit or Unit(), SeededSource(0)
-    backend = MemoryBackend(ROWS, PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).plan(2).problem.ground, unit, source.key)
-    return Purse(Curator(backend, unit, FitLedger(budget, charges), source))
+    return Purse(curator_over(ROWS, Ground(PLANE), charges, unit, budget=budget))
 
 
 def plain(*names, **changes):

@@ -8,10 +8,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney.curators.demand
+from opening import curator_over
 from spinney.curators.demand import DemandBackend, count_points, known_points
-from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
+from spinney.privacy import Adjacency, Budget, Charge, Measure, Unit
 from spinney.questions import Balls, Family, Labels
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps
@@ -29,8 +29,7 @@ def backend(rows, space=SPACE, unit=None):
 
 def ask(question, argument, rows=ROWS, space=SPACE, unit=None):
     charge = Charge("test", question, Measure.PURE, math.inf)
-    ledger = FitLedger(Budget.of(math.inf), (charge,))
-    curator = Curator(backend(rows, space, unit), unit or Unit(), ledger, SeededSource(0))
+    curator = curator_over(rows, Ground(None, space.n_points, space), [charge], unit, budget=Budget.of(math.inf))
     return curator.ask(EVERY[question].question(argument), charge)
 
 

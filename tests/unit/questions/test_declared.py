@@ -11,17 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from opening import curator_over
 from spinney import Box, FiniteMetric
-from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms import Drawn, SeededSource, Sensitivity, Watched
 from spinney.mechanisms.balls import ball_std
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.cubes import cube_std
 from spinney.mechanisms.selection import selection_epsilon
 from spinney.mechanisms.splitting import worst_loss
-from spinney.privacy import Adjacency, Budget, Charge, FitLedger, Measure, Unit
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions import Blocking, Blocks, Counting, Counts, Grow, Minimize, Minimizing, Splitting, Totaling, Totals
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import SITE_STEPS, Choose, Choosing, Sets
@@ -101,15 +99,13 @@ class Spy(SeededSource):
 
 
 def opened(question, unit, charge, source=None):
-    source = source or Spy()
-    if isinstance(question, Choose | Cover) or isinstance(getattr(question, "partition", None), Labels):
-        rows = DemandBackend(np.array([0, 1, 1]), Ground(None, 3, SPACE), unit, source.key)
+    source, part = source or Spy(), getattr(question, "partition", None)
+    if isinstance(question, Choose | Cover) or isinstance(part, Labels):
+        rows, ground = [0, 1, 1], Ground(None, 3, SPACE)
     else:
-        domain = (
-            BEHIND if isinstance(question, Totals) or isinstance(getattr(question, "partition", None), ClusterBins) else PLANE
-        )
-        rows = MemoryBackend(np.zeros((4, domain.n_features)), Ground(domain), unit, source.key)
-    return Curator(rows, unit, FitLedger(Budget(Fraction(99), Fraction(1, 9)), (charge,)), source), source
+        domain = BEHIND if isinstance(question, Totals) or isinstance(part, ClusterBins) else PLANE
+        rows, ground = np.zeros((4, domain.n_features)), Ground(domain)
+    return curator_over(rows, ground, [charge], unit, source), source
 
 
 def charge_of(name, measure, amount=Fraction(3, 7)):
