@@ -45,7 +45,7 @@ print(*sys.modules)
 def test_a_plain_fit_does_not_load_scikit_learn():
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", FITS], capture_output=True, text=True, check=True)
     assert {"numba", "numpy"} <= set(run.stdout.split())
-    assert {"matplotlib", "pandas", "polars", "pyarrow", "scipy.stats", "sklearn"}.isdisjoint(run.stdout.split())
+    assert {"matplotlib", "pandas", "polars", "pyarrow", "pyspark", "scipy.stats", "sklearn"}.isdisjoint(run.stdout.split())
 
 
 def test_estimators_wait_for_a_kernel_to_load_numba():

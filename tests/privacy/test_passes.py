@@ -4,26 +4,13 @@ import numpy as np
 import pytest
 from cases import CASES
 
+from batches import ArrayBatches
 from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
 from spinney.questions import PlaneCells, choose, cover, levels, record, sums
 from spinney.questions.form import form
-from spinney.tables.streams import Batches
-
-
-class Counted(Batches):
-    columns, has_groups = None, False
-
-    def __init__(self, rows):
-        self.rows, self.n_features = rows, rows.shape[1]
-
-    def read(self):
-        yield from (self.rows[start : start + 100] for start in range(0, len(self.rows), 100))
-
-    def read_groups(self):
-        raise NotImplementedError
 
 
 def rows_of(d):
@@ -89,13 +76,13 @@ def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypa
     bounds = (-1, 40 if case.tighten else 1)
     model = estimator(4, epsilon=2.0, bounds=bounds, adjacency=adjacency, random_state=0, noise_seed=0, **case.asked)
     first = rows_of(case.n_features)
-    release = model.fit(Counted(first)).release_.to_json()
+    release = model.fit(ArrayBatches(first, 100)).release_.to_json()
     passes = recorder.rewind()
     least = 4 if case.algorithm == "sample-aggregate" else 5  # blocks are gathered in one pass
     most = {"lsh": 23, "balcan": 17}.get(case.algorithm, 16)  # cells of planes take a pass a level
     assert least <= len(passes) <= most
     for rows in others(first):
-        assert model.fit(Counted(rows)).release_.to_json() == release
+        assert model.fit(ArrayBatches(rows, 100)).release_.to_json() == release
         assert recorder.frozen == []
         assert recorder.rewind() == passes
 
@@ -110,7 +97,7 @@ def test_a_pass_that_follows_the_rows_would_be_noticed(monkeypatch):
     monkeypatch.setattr(FileBackend, "_count_ahead", peek)
     model = PrivateKMeans(4, epsilon=2.0, bounds=(-1, 1), random_state=0, noise_seed=0)
     rows = rows_of(2)
-    model.fit(Counted(rows))
+    model.fit(ArrayBatches(rows, 100))
     passes = recorder.rewind()
-    model.fit(Counted(rows[:-1]))
+    model.fit(ArrayBatches(rows[:-1], 100))
     assert recorder.rewind() != passes

@@ -13,34 +13,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from batches import ArrayBatches
 from registered import REGISTERED
 from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
 from spinney.algorithms import Algorithm, Result
 from spinney.fits.charging import CHARGED, UNCOUNTED
 from spinney.privacy.seal import sealed
 from spinney.questions.counts import Counting, Counts
-from spinney.tables.streams import Batches
 from spinney.trees.quadtree import Splits, TreeCells
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 CANARY = "canary 30000001"
 ROWS = np.random.default_rng(0).random((60, 2))
 NAMES = np.arange(60) // 4
+IN_BATCHES = ArrayBatches(ROWS, 30, NAMES)
 SPACE = FiniteMetric.from_points(np.random.default_rng(1).random((25, 2)))
 DEMAND = np.random.default_rng(2).integers(0, 25, 60)
 MISFORTUNES = [ValueError, MemoryError, IndexError, RuntimeError, KeyError, AssertionError]
-
-
-class InBatches(Batches):
-    """Rows of an array, as if they were on disk."""
-
-    n_features, columns, has_groups = 2, None, True
-
-    def read(self):
-        yield from (ROWS[:30], ROWS[30:])
-
-    def read_groups(self):
-        return NAMES
 
 
 class Grid(Algorithm):
@@ -60,7 +49,7 @@ class Grid(Algorithm):
 
 def points(estimator, algorithm, rows):
     model = estimator(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, max_rows_per_group=2)
-    return model.fit(rows) if isinstance(rows, Batches) else model.fit(rows, groups=NAMES)
+    return model.fit(rows) if isinstance(rows, ArrayBatches) else model.fit(rows, groups=NAMES)
 
 
 def sites(algorithm):
@@ -69,9 +58,9 @@ def sites(algorithm):
 
 
 FITS = [
-    *(partial(points, PrivateKMeans, algorithm, rows) for algorithm in REGISTERED["points"] for rows in (ROWS, InBatches())),
-    *(partial(points, PrivateKMedian, "lloyd", rows) for rows in (ROWS, InBatches())),
-    partial(points, PrivateKMeans, Grid(), InBatches()),
+    *(partial(points, PrivateKMeans, algorithm, rows) for algorithm in REGISTERED["points"] for rows in (ROWS, IN_BATCHES)),
+    *(partial(points, PrivateKMedian, "lloyd", rows) for rows in (ROWS, IN_BATCHES)),
+    partial(points, PrivateKMeans, Grid(), IN_BATCHES),
     *(partial(sites, algorithm) for algorithm in REGISTERED["sites"]),
     partial(max_coverage, DEMAND, [[0, 1], [2, 3, 24]], 2, epsilon=1.0),
 ]
@@ -178,13 +167,14 @@ class Broken:
         raise self.kind(CANARY)
 
 
-class BrokenBatches(InBatches):
+class BrokenBatches(ArrayBatches):
     """Rows on disk that cannot be read, or whose groups cannot."""
 
     def __init__(self, kind, at):
+        super().__init__(ROWS, 30, NAMES)
         self.kind, self.at = kind, at
 
-    def read(self):
+    def read_from(self, start):
         yield ROWS[:30]
         if self.at == "rows":
             raise self.kind(CANARY)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
+from batches import ArrayBatches
 from registered import REGISTERED
 from spinney import Box, FiniteMetric, PrivateKMeans, PrivateKMedoids, max_coverage
 from spinney.curators.demand import DemandBackend
@@ -18,7 +19,6 @@ from spinney.questions.cost import Costs
 from spinney.questions.ground import Ground
 from spinney.questions.sums import Offsets
 from spinney.tables.files import read_table, scan
-from spinney.tables.streams import Batches, batch_rows
 from spinney.trees.quadtree import Splits, TreeCells
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
@@ -154,22 +154,6 @@ def test_covers_are_the_same_for_all_numbers_of_items_threads_and_blocks(split):
         )
 
 
-class InBatches(Batches):
-    """Rows of an array as batches of the largest size that is allowed."""
-
-    has_groups, columns = False, None
-
-    def __init__(self, rows):
-        self.rows, self.n_features = rows, rows.shape[1]
-
-    def read(self):
-        size = batch_rows(self.n_features)
-        yield from (self.rows[start : start + size] for start in range(0, len(self.rows), size))
-
-    def read_groups(self):
-        raise NotImplementedError
-
-
 ROWS = np.random.default_rng(4).normal(0.5, 0.3, (len(SIZES), 2))
 CENTERS = frozen([[0.2, 0.3], [0.7, 0.9]])  # as questions have them
 DOMAIN = Box(0, 1).domain(2)
@@ -201,7 +185,7 @@ def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(sp
         expected = exact_row_work(MemoryBackend(ROWS[:size], Ground(DOMAIN), UNIT, key))
         for threads, entries in some_splits(size):
             split(threads, entries)
-            for backend, rows in ((MemoryBackend, ROWS[:size]), (FileBackend, InBatches(ROWS[:size]))):
+            for backend, rows in ((MemoryBackend, ROWS[:size]), (FileBackend, ArrayBatches(ROWS[:size]))):
                 found = exact_row_work(backend(rows, Ground(DOMAIN), UNIT, key))
                 assert [one.tolist() for one in found] == [one.tolist() for one in expected], (size, threads, entries, backend)
 
@@ -217,7 +201,7 @@ def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algori
         for threads, entries in some_splits(size):
             split(threads, entries)
             assert model.fit(ROWS[:size]).release_.to_json() == expected
-            assert model.fit(InBatches(ROWS[:size])).release_.to_json() == expected
+            assert model.fit(ArrayBatches(ROWS[:size])).release_.to_json() == expected
             assert model.fit(np.asfortranarray(ROWS[:size][::-1])).release_.to_json() == expected  # in any order
 
 

@@ -4,6 +4,7 @@ import logging
 import math
 import traceback
 
+import pandas as pd
 import pytest
 
 from spark import faulty
@@ -21,24 +22,18 @@ def told_by(error):
     return "".join(traceback.format_exception(error))
 
 
-def test_a_task_that_fails_once_changes_nothing(either, frame_of, monkeypatch):
-    frame = frame_of(rows_of(2, 800), 2, ["x", "y"], either)
-    release = MODEL.fit(frame).release_
+def test_tasks_that_fail_once_and_a_lost_worker_change_nothing(either, frame_of, monkeypatch):
+    rows = pd.DataFrame(rows_of(2, 800), columns=["x", "y"])
+    frame, expected = frame_of(rows, 2, ["x", "y"], either), plain(MODEL.fit(rows).release_)
     lossy = frame.mapInArrow(faulty.lost_once, frame.schema)
     monkeypatch.setattr(numbers, "sum_offsets", faulty.sum_offsets)
-    assert plain(MODEL.fit(lossy).release_) == plain(release)
-
-
-def test_a_lost_worker_changes_nothing(frame_of, monkeypatch):
-    frame = frame_of(rows_of(2, 800), 2, ["x", "y"])
-    release = MODEL.fit(frame).release_
     monkeypatch.setattr(numbers, "count_rings", faulty.count_rings)
-    assert plain(MODEL.fit(frame).release_) == plain(release)
+    assert plain(MODEL.fit(lossy).release_) == expected
 
 
-@pytest.mark.parametrize("is_shuffled", [False, True])
-def test_a_fit_that_fails_says_what_it_spent_and_nothing_of_the_rows(either, frame_of, tmp_path, capfd, is_shuffled):
-    frame = frame_of(rows_of(2, 50), 2, ["x", "y"], either)
+@pytest.mark.parametrize(("kind", "is_shuffled"), [("spark", True), ("remote", False)])
+def test_a_fit_that_fails_says_what_it_spent_and_nothing_of_the_rows(kind, request, frame_of, tmp_path, capfd, is_shuffled):
+    frame = frame_of(rows_of(2, 50), 2, ["x", "y"], request.getfixturevalue(kind))
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0, adjacency="add-remove")
     model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1))
     broken = frame.mapInArrow(faulty.lost_for_good, frame.schema)
@@ -60,12 +55,13 @@ def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
     assert not any(str(number) in told for number in rows.ravel())
 
 
-@pytest.mark.parametrize("is_shuffled", [False, True])
+@pytest.mark.parametrize(("is_shuffled", "groups"), [(False, None), (True, None), (False, "who")])
 @pytest.mark.matrix
-def test_a_cell_that_an_expression_quotes_is_not_printed(either, capfd, is_shuffled):
+def test_a_cell_that_an_expression_quotes_is_not_printed(either, capfd, is_shuffled, groups):
     from pyspark.logger import PySparkLogger
 
-    frame = either.createDataFrame([("SECRET 0.7",)], "a string").selectExpr("cast(a as double)")
+    frame = either.createDataFrame([("SECRET 0.7", "p1")], "a string, who string")
+    frame = frame.selectExpr("cast(a as double)", *[groups] * (groups is not None))
     frame = frame.repartition(2) if is_shuffled else frame
     logger = PySparkLogger.getLogger("DataFrameQueryContextLogger")
     for handler in list(logger.handlers):
@@ -77,7 +73,7 @@ def test_a_cell_that_an_expression_quotes_is_not_printed(either, capfd, is_shuff
     before = list(logger.filters)
     try:
         with pytest.raises(DataError) as failure:
-            PrivateKMeans(1, epsilon=1.0, bounds=(0, 1)).fit(frame)
+            PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), max_rows_per_group=2 if groups else None).fit(frame, groups=groups)
         assert "SECRET" not in told_by(failure.value)
         assert heard == []
         assert logger.filters == before

@@ -1,14 +1,10 @@
 """What a Spark DataFrame may hold, and what is refused: by its schema alone."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.tables.sources import is_spark_frame
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 
@@ -43,14 +39,3 @@ def test_a_table_that_spark_cannot_resolve_is_refused_in_our_own_words(remote):
     with pytest.raises(ParameterError, match="cannot say which columns") as refused:
         MODEL.fit(frame)
     assert refused.value.__context__ is None
-
-
-def test_nothing_is_a_spark_frame_before_pyspark_is_imported():
-    code = (
-        "import sys, numpy as np\n"
-        "from spinney import PrivateKMeans\n"
-        "PrivateKMeans(1, epsilon=1.0, bounds=(-1, 1)).fit(np.zeros((10, 1)))\n"
-        "assert 'pyspark' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert not is_spark_frame(np.zeros((2, 2)))

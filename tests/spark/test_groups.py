@@ -1,6 +1,7 @@
 """Groups on Spark: the rows that count are those that count in memory, however the rows are spread."""
 
 import decimal
+from itertools import cycle, product
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,11 @@ import polars as pl
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import DataError, ParameterError, PrivateKMeans, PrivateKMedian, scan
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian, scan
 from spinney.curators.spark.groups import Capper, Marker
 from spinney.curators.spark.packing import Reader
 
+KINDS = ("spark", "remote")
 SETTINGS = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 
 
@@ -46,29 +48,25 @@ def same(model, table, frame):
     return there
 
 
-@pytest.mark.parametrize("partitions", [1, 16])
-@pytest.mark.matrix
-def test_partitions_and_order_do_not_matter(either, partitions):
-    model = PrivateKMeans(3, **SETTINGS, max_rows_per_group=3)
-    release = same(model, table_of(), put(either, table_of(), partitions))
-    assert release.feature_names == ("x0", "x1")
-    assert release.max_rows_per_group == 3
+CASES = [
+    (PrivateKMeans, 2, {"max_rows_per_group": 3}),
+    (PrivateKMedian, 3, {"adjacency": "replace", "max_rows_per_group": 2}),
+    (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace", "delta": 1e-6, "max_rows_per_group": 40}),
+    (PrivateKMeans, 5, {"algorithm": "tree", "max_rows_per_group": 1}),
+    (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30), "max_rows_per_group": 1000}),
+    (PrivateKMeans, 2, {"algorithm": "sample-aggregate", "max_rows_per_group": 3}),
+    (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "max_rows_per_group": 40}),
+]
+TURNS = [*product(CASES[:1], KINDS, (1, 16)), *zip(CASES[1:], cycle(KINDS), cycle((1, 4, 16)))]
 
 
-@pytest.mark.parametrize(
-    ("estimator", "d", "asked"),
-    [
-        (PrivateKMedian, 3, {"adjacency": "replace", "max_rows_per_group": 2}),
-        (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace", "delta": 1e-6, "max_rows_per_group": 40}),
-        (PrivateKMeans, 5, {"algorithm": "tree", "max_rows_per_group": 1}),
-        (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30), "max_rows_per_group": 1000}),
-        (PrivateKMeans, 2, {"algorithm": "sample-aggregate", "max_rows_per_group": 3}),
-        (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "max_rows_per_group": 40}),
-    ],
-)
+@pytest.mark.parametrize(("case", "kind", "partitions"), TURNS)
 @pytest.mark.matrix
-def test_every_kind_of_fit_gives_the_same(spark, estimator, d, asked):
-    same(estimator(3, **(SETTINGS | asked)), table_of(d), put(spark, table_of(d), 4))
+def test_every_kind_of_fit_gives_the_same_however_rows_are_spread(case, kind, partitions, request):
+    estimator, d, asked = case
+    frame = put(request.getfixturevalue(kind), table_of(d), partitions)
+    release = same(estimator(3, **(SETTINGS | asked)), table_of(d), frame)
+    assert release.feature_names == tuple(f"x{i}" for i in range(d))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -84,7 +82,7 @@ def test_files_give_what_spark_and_memory_give(spark, tmp_path, kind):
         assert plain(model.fit(scan(path, groups="who.ever")).release_) == release
 
 
-KINDS = {
+NAMES = {
     "long": [2**53, 2**53 + 1, -5, None],
     "integer": [1, 2, 3, None],
     "double": [0.5, -0.0, float("nan"), float("inf")],
@@ -96,12 +94,12 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NAMES)
 @pytest.mark.matrix
 def test_names_of_every_type_are_those_of_memory(spark, kind):
     rng = np.random.default_rng(5)
     rows, people = rows_of(2, 120), rng.integers(0, 4, 120)
-    names = [KINDS[kind][i] for i in people]
+    names = [NAMES[kind][i] for i in people]
     if kind == "float":
         names = [None if name is None else float(np.float32(name)) for name in names]
     frame = spark.createDataFrame(
@@ -135,35 +133,6 @@ def test_groups_are_one_column_by_its_name(spark):
         model.fit(frame.select("who"), groups="who")
     with pytest.raises(ParameterError, match="max_rows_per_group"):
         PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame, groups="who")
-
-
-def test_a_failure_tells_nothing(spark):
-    from pyspark.sql.functions import col
-
-    frame = spark.createDataFrame([("SECRET 0.7", "p1")], "a string, who string").select(col("a").cast("double"), "who")
-    model = PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), max_rows_per_group=2)
-    with pytest.raises(DataError, match=r"(?s)A Spark job failed.*question 'rows'") as failure:
-        model.fit(frame, groups="who")
-    assert "SECRET" not in str(failure.value)
-    assert failure.value.__context__ is None
-    assert failure.value.__cause__ is None
-
-
-def test_a_pipeline_takes_groups(spark, tmp_path):
-    from spinney.estimators.spark import SparkPrivateKMeans
-
-    table = table_of(2, 400)
-    frame = put(spark, table, 2)
-    asked = {"n_clusters": 3, **SETTINGS, "max_rows_per_group": 2, "groupsCol": "who.ever"}
-    SparkPrivateKMeans(**asked).write().overwrite().save(str(tmp_path / "estimator"))
-    model = SparkPrivateKMeans.load(str(tmp_path / "estimator")).fit(frame)
-    here = PrivateKMeans(3, **SETTINGS, max_rows_per_group=2).fit(table[["x0", "x1"]], groups=table["who.ever"])
-    assert plain(model.release) == plain(here.release_)
-    assert model.transform(frame).columns == ["x0", "who.ever", "x1", "prediction"]
-    swapped = SparkPrivateKMeans(**asked, inputCols=["x1", "x0"]).fit(frame)
-    assert swapped.release.feature_names == ("x1", "x0")
-    with pytest.raises(ParameterError, match="not clustered"):
-        SparkPrivateKMeans(**asked, inputCols=["x1", "who.ever"]).fit(frame)
 
 
 def test_the_key_is_in_no_text_of_what_executors_get():

@@ -38,23 +38,6 @@ def test_a_pipeline_fits_saves_loads_and_predicts(frame_of, tmp_path):
     assert there["cluster"].tolist() == here.predict(there[["x", "y"]]).tolist()
 
 
-def test_bounds_by_name_choose_the_columns_and_are_saved(frame_of, tmp_path):
-    from spinney.estimators.spark import SparkPrivateKMeans
-
-    rows = rows_of(3, 300)
-    frame = frame_of(rows, 2, ["x", "y", "z"])
-    bounds = {"z": (-1, 1), "x": (-1, 2)}
-    estimator = SparkPrivateKMeans(**SETTINGS | {"bounds": bounds})
-    estimator.write().overwrite().save(str(tmp_path / "estimator"))
-    model = SparkPrivateKMeans.load(str(tmp_path / "estimator")).fit(frame)
-    here = PrivateKMeans(**SETTINGS | {"bounds": bounds}).fit(pd.DataFrame(rows, columns=["x", "y", "z"]))
-    assert plain(model.release) == plain(here.release_)
-    assert model.getInputCols() == ["z", "x"]
-    assert model.transform(frame).columns == ["x", "y", "z", "prediction"]
-    with pytest.raises(ParameterError, match="two finite numbers"):
-        SparkPrivateKMeans(bounds={"x": (3, 1)})
-
-
 @pytest.mark.parametrize("kind", ["spark", "remote"])
 def test_a_schema_groups_and_a_ledger_serve_a_pipeline(kind, request, tmp_path, monkeypatch):
     from spinney.estimators.spark import SparkClusterModel, SparkPrivateKMeans
@@ -88,6 +71,10 @@ def test_a_schema_groups_and_a_ledger_serve_a_pipeline(kind, request, tmp_path, 
     assert found.columns == [*table, "prediction"]
     there = found.toArrow().to_pandas()
     assert there["prediction"].tolist() == here.predict(there[[*bounds]]).tolist()
+    with pytest.raises(ParameterError, match="not clustered"):
+        SparkPrivateKMeans(**asked | {"bounds": (0, 1), "scale": None}, groupsCol="person", inputCols=["age", "person"]).fit(
+            frame
+        )
     with pytest.raises(ParameterError, match="4 columns"):
         SparkClusterModel(model.release, ["age"]).transform(frame)
     with pytest.raises(DataError, match="does not hold dates"):

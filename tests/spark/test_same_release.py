@@ -1,6 +1,7 @@
 """The same release, bit for bit, as from rows in memory, however the rows are spread."""
 
 import decimal
+from itertools import cycle, product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from spinney.algorithms import HST
 from spinney.curators import lookahead
 from spinney.curators.spark import backend
 
+KINDS = ("spark", "remote")
+LIMITS = [(lookahead, "MOST_CELLS", 2**22), (backend, "MOST_ASKED", 50)]
 SETTINGS = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 
 
@@ -24,57 +27,42 @@ def same(estimator, table, frame):
     return there
 
 
-@pytest.fixture(scope="module")
-def in_memory():
-    return PrivateKMeans(4, **SETTINGS).fit(pd.DataFrame(rows_of(3), columns=["x", "y", "a.b"])).release_
+CASES = [
+    (PrivateKMedian, 3, {"adjacency": "replace"}),
+    (PrivateKMeans, 12, {"delta": 1e-6}),
+    (PrivateKMeans, 5, {"algorithm": "tree", "delta": 1e-6, "adjacency": "replace"}),
+    (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
+    (PrivateKMedian, 4, {"algorithm": HST(projection=2)}),
+    (PrivateKMeans, 3, {"algorithm": HST(projection=2, repairs=2, slack=1.0), "adjacency": "replace"}),
+    (PrivateKMedian, 2, {"algorithm": "lloyd", "bounds": Ball(1.5, [0, 0])}),
+    (PrivateKMeans, 3, {"algorithm": "lsh"}),
+    (PrivateKMedian, 3, {"algorithm": "balcan"}),
+    (PrivateKMeans, 3, {"algorithm": "coverage", "delta": 1e-6}),
+    (PrivateKMeans, 3, {"algorithm": "k-variates"}),
+    (PrivateKMeans, 3, {"algorithm": "pe-means"}),
+    (PrivateKMeans, 3, {"algorithm": "stable"}),
+    (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30)}),
+    (PrivateKMeans, 3, {"algorithm": "sample-aggregate"}),
+    (PrivateKMeans, 2, {"bounds": ([-1, -3], [1, 4]), "scale": "bounds"}),
+    (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "bounds": Ball(1.5, [0, 0])}),
+]
+#: Sessions, numbers of partitions and limits of an action take turns; the first case meets them all.
+TURNS = [*product(CASES[:1], KINDS, (1, 9), LIMITS), *zip(CASES[1:], cycle(KINDS), cycle((1, 2, 9)), cycle([None, *LIMITS]))]
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 9])
+@pytest.mark.parametrize(("case", "kind", "partitions", "limit"), TURNS)
 @pytest.mark.matrix
-def test_partitions_do_not_matter(either, frame_of, in_memory, partitions):
-    frame = frame_of(rows_of(3), partitions, ["x", "y", "a.b"], either)
-    release = PrivateKMeans(4, **SETTINGS).fit(frame).release_
-    assert plain(release) == plain(in_memory)
-    assert release.feature_names == ("x", "y", "a.b")
+def test_every_algorithm_gives_the_same_however_rows_are_spread(case, kind, partitions, limit, request, frame_of, monkeypatch):
+    estimator, d, asked = case
+    if limit is not None:
+        monkeypatch.setattr(*limit)
+    rows = pd.DataFrame(rows_of(d), columns=[*"abcdefghijkl"[: d - 1], "a.b"])
+    frame = frame_of(rows, partitions, list(rows), request.getfixturevalue(kind))
+    release = same(estimator(4, **(SETTINGS | asked)), rows, frame)
+    assert release.feature_names == tuple(rows)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "d", "asked"),
-    [
-        (PrivateKMedian, 3, {"adjacency": "replace"}),
-        (PrivateKMeans, 12, {"delta": 1e-6}),
-        (PrivateKMeans, 5, {"algorithm": "tree", "delta": 1e-6, "adjacency": "replace"}),
-        (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
-        (PrivateKMedian, 4, {"algorithm": HST(projection=2)}),
-        (PrivateKMeans, 3, {"algorithm": HST(projection=2, repairs=2, slack=1.0), "adjacency": "replace"}),
-        (PrivateKMedian, 2, {"algorithm": "lloyd", "bounds": Ball(1.5, [0, 0])}),
-        (PrivateKMeans, 3, {"algorithm": "lsh"}),
-        (PrivateKMedian, 3, {"algorithm": "balcan"}),
-        (PrivateKMeans, 3, {"algorithm": "coverage", "delta": 1e-6}),
-        (PrivateKMeans, 3, {"algorithm": "k-variates"}),
-        (PrivateKMeans, 3, {"algorithm": "pe-means"}),
-        (PrivateKMeans, 3, {"algorithm": "stable"}),
-        (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30)}),
-        (PrivateKMeans, 3, {"algorithm": "sample-aggregate"}),
-        (PrivateKMeans, 2, {"bounds": ([-1, -3], [1, 4]), "scale": "bounds"}),
-        (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "bounds": Ball(1.5, [0, 0])}),
-    ],
-)
-@pytest.mark.matrix
-def test_every_algorithm_gives_the_same(frame_of, estimator, d, asked):
-    rows = pd.DataFrame(rows_of(d))
-    same(estimator(4, **(SETTINGS | asked)), rows.rename(columns=str), frame_of(rows, 7 if d == 12 else 3))
-
-
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.matrix
-def test_missing_infinite_and_far_values_are_read_alike(frame_of, adjacency):
-    rows = rows_of(2, 600)
-    rows[::7, 0], rows[::11, 1], rows[::13, 1], rows[::17, 0] = np.nan, np.inf, 1e300, -5.0
-    same(PrivateKMeans(3, **SETTINGS, adjacency=adjacency), pd.DataFrame(rows, columns=["0", "1"]), frame_of(rows))
-
-
-def test_numbers_of_all_types_are_read_alike(spark):
+def numbers_of_all_types(spark):
     rng = np.random.default_rng(0)
     n = 400
     table = pd.DataFrame({
@@ -86,26 +74,42 @@ def test_numbers_of_all_types_are_read_alike(spark):
     })  # fmt: skip
     table.loc[::5, "whole"] = pd.NA
     types = "whole long, short short, single float, money decimal(38,3), flag boolean"
-    rows = [
-        [None if cell is pd.NA else cell.item() if isinstance(cell, np.generic) else cell for cell in row]
-        for row in table.itertuples(index=False)
-    ]
-    bounds = ([-(2.0**62), -4, -4, -1e14, 0], [2.0**62, 4, 4, 1e14, 1])
-    same(
-        PrivateKMeans(3, **(SETTINGS | {"bounds": bounds, "scale": 1})), table, spark.createDataFrame(rows, types).repartition(3)
+    cells = ([None if cell is pd.NA else getattr(cell, "item", lambda c=cell: c)() for cell in row] for row in table.values)
+    return (
+        table,
+        spark.createDataFrame([*cells], types).repartition(3),
+        ([-(2.0**62), -4, -4, -1e14, 0], [2.0**62, 4, 4, 1e14, 1]),
     )
 
 
-def test_no_rows_and_no_partitions(spark):
-    nobody = pd.DataFrame({"x": np.empty(0), "y": np.empty(0)})
-    release = same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame([], "x double, y double"))
-    assert release.feature_names == ("x", "y")
-    same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame(spark.sparkContext.emptyRDD(), "x double, y double"))
+def bad_numbers(spark):
+    rows = pd.DataFrame(rows_of(2, 600), columns=["x", "y"])
+    rows.loc[::7, "x"], rows.loc[::11, "y"], rows.loc[::13, "y"], rows.loc[::17, "x"] = np.nan, np.inf, 1e300, -5.0
+    return rows, spark.createDataFrame(rows).repartition(2), (-1, 1)
+
+
+NOBODY = pd.DataFrame({"x": np.empty(0), "y": np.empty(0)})
+TABLES = {
+    "numbers of all types": numbers_of_all_types,
+    "missing, infinite and far": bad_numbers,
+    "no rows": lambda spark: (NOBODY, spark.createDataFrame([], "x double, y double"), (-1, 1)),
+    "no partitions": lambda spark: (NOBODY, spark.createDataFrame(spark.sparkContext.emptyRDD(), "x double, y double"), (-1, 1)),
+}
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.matrix
+def test_every_table_is_read_alike(name, adjacency, spark):
+    table, frame, bounds = TABLES[name](spark)
+    release = same(PrivateKMeans(3, **(SETTINGS | {"bounds": bounds, "scale": 1}), adjacency=adjacency), table, frame)
+    assert release.feature_names == tuple(table)
 
 
 @pytest.mark.parametrize("way", ["kept", "refused", "NONE"])
 @pytest.mark.matrix
-def test_a_table_is_read_once_or_if_it_cannot_be_kept_for_each_question(either, frame_of, in_memory, tmp_path, monkeypatch, way):
+def test_a_table_is_read_once_or_if_it_cannot_be_kept_for_each_question(either, frame_of, tmp_path, monkeypatch, way):
+    in_memory = PrivateKMeans(4, **SETTINGS).fit(pd.DataFrame(rows_of(3), columns=["x", "y", "a.b"])).release_
     frame = frame_of(rows_of(3), 2, ["x", "y", "z"], either)
     frame = frame.mapInArrow(faulty.Noted(str(tmp_path / "notes")), frame.schema).toDF("x", "y", "a.b")
 
@@ -124,16 +128,6 @@ def test_a_table_is_read_once_or_if_it_cannot_be_kept_for_each_question(either, 
     assert plain(release) == plain(in_memory)
     reads = len((tmp_path / "notes").read_text())
     assert reads == 2 if way == "kept" else reads > 6
-
-
-@pytest.mark.parametrize("limit", ["no", "few"])
-def test_limits_of_an_action_do_not_matter(frame_of, in_memory, monkeypatch, limit):
-    if limit == "no":
-        monkeypatch.setattr(lookahead, "MOST_CELLS", 2**22)
-    else:
-        monkeypatch.setattr(backend, "MOST_ASKED", 50)
-    release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 5, ["x", "y", "a.b"])).release_
-    assert plain(release) == plain(in_memory)
 
 
 def test_a_root_of_partitions_that_spark_wrote_is_read_alike(spark, tmp_path):

@@ -1,6 +1,5 @@
 """Workers without the package are noticed before anything is charged, and the message says what to set."""
 
-import math
 import os
 import sys
 import sysconfig
@@ -20,31 +19,26 @@ def unchecked(spark, monkeypatch):
     return spark
 
 
-def refused(frame_of, tmp_path, words):
+def bare(folder):
+    """The interpreter that the environment was made from, with its packages and without the sources, which PYTHONPATH has."""
+    path = folder / "python"
+    path.write_text(f'#!/bin/sh\nPYTHONPATH={sysconfig.get_path("purelib")} exec {sys._base_executable} "$@"\n')
+    path.chmod(0o755)
+    return os.fspath(path)
+
+
+@pytest.mark.parametrize("words", ["cannot import spinney", "do not start", "another version"])
+def test_workers_that_cannot_work_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path, words):
+    if words == "another version":
+        monkeypatch.setattr(workers, "__version__", "0.0.1")
+    else:
+        interpreter = bare(tmp_path) if words == "cannot import spinney" else os.fspath(tmp_path / "nothing")
+        monkeypatch.setattr(unchecked.sparkContext, "pythonExec", interpreter)
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
     with pytest.raises(ParameterError, match=rf"{words}.*Nothing was charged\.\nHint: .*PYSPARK_PYTHON.*install") as caught:
         MODEL.fit(frame_of(rows_of(2, 50), 2), ledger=ledger)
     assert caught.value.__context__ is None
-    assert math.isclose(ledger.spent, 0)
-
-
-def test_workers_without_the_package_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path):
-    # The interpreter that the environment was made from, with its packages but without the sources, which PYTHONPATH leads to.
-    bare = tmp_path / "python"
-    bare.write_text(f'#!/bin/sh\nPYTHONPATH={sysconfig.get_path("purelib")} exec {sys._base_executable} "$@"\n')
-    bare.chmod(0o755)
-    monkeypatch.setattr(unchecked.sparkContext, "pythonExec", os.fspath(bare))
-    refused(frame_of, tmp_path, "cannot import spinney")
-
-
-def test_workers_that_do_not_start_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path):
-    monkeypatch.setattr(unchecked.sparkContext, "pythonExec", os.fspath(tmp_path / "nothing"))
-    refused(frame_of, tmp_path, "do not start")
-
-
-def test_workers_of_another_version_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "__version__", "0.0.1")
-    refused(frame_of, tmp_path, "another version")
+    assert ledger.spent == 0
 
 
 def test_workers_are_asked_once(unchecked, monkeypatch):

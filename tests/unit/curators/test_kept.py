@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batches import ArrayBatches
 from spinney import Box, PrivateKMeans, scan
 from spinney.curators.files import FileBackend, FileRows
 from spinney.curators.kept import KeptBatches
@@ -17,7 +18,6 @@ from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import Offsets
 from spinney.tables import records, streams
-from spinney.tables.streams import Batches
 from spinney.trees.quadtree import Splits, TreeCells
 
 DOMAIN = Box(0, 1).domain(3)
@@ -26,27 +26,6 @@ ROWS = RNG.normal(0.5, 0.4, (300, 3))
 ROWS[::17, 1], ROWS[5, 2] = np.nan, np.inf
 CELLS = TreeCells.grid(Splits.of(DOMAIN), 4)
 SETS = [frozen(RNG.uniform(0, 1, (k, 3))) for k in (1, 2, 7, 200)]
-
-
-class InMemory(Batches):
-    """Rows of an array, and how many of them were read."""
-
-    columns, has_groups, n_features = None, False, 3
-
-    def __init__(self, rows, size):
-        self.rows, self.size, self.n_read = rows, size, 0
-
-    def read(self):
-        return self.read_from(0)
-
-    def read_from(self, start):
-        for first in range(start, len(self.rows), self.size):
-            batch = self.rows[first : min(first + self.size, len(self.rows))]
-            self.n_read += len(batch)
-            yield batch
-
-    def read_groups(self):
-        raise NotImplementedError
 
 
 def questions(centers):
@@ -79,9 +58,9 @@ def opened(batches):
 )
 def test_kept_rows_give_the_same_exact_aggregates_as_rows_read_anew(n, size, most, dtype, begun, asked):
     rows = ROWS[:n].astype(dtype)
-    source = InMemory(rows, size)
+    source = ArrayBatches(rows, size)
     batches = KeptBatches(source, most)
-    plain, keeping = opened(InMemory(rows, size)), opened(batches)
+    plain, keeping = opened(ArrayBatches(rows, size)), opened(batches)
     for _, _ in zip(batches.read(), range(begun), strict=False):  # a pass that is given up
         pass
     inner = Box(0.2, 0.7).domain(3)

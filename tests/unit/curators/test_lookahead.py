@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from batches import ArrayBatches
 from spinney import Box, DataError
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
@@ -12,7 +13,6 @@ from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Whole
-from spinney.tables.streams import Batches
 from spinney.trees.quadtree import Splits, TreeCells
 
 CUBE = Box(0, 1).domain(3)  # 93 levels: two words
@@ -20,40 +20,16 @@ PLANE = Box([0, 0], [1, 4]).domain(2)  # 62 levels: one word
 FIVE = Box(0, 1).domain(5)  # 128 levels
 
 
-class ArrayBatches(Batches):
-    """Rows of an array, and how often they were read."""
-
-    columns, has_groups = None, False
-
-    def __init__(self, rows, size=64):
-        self.rows, self.size, self.n_features, self.passes = rows, size, rows.shape[1], 0
-
-    def read(self):
-        self.passes += 1
-        yield from (self.rows[start : start + self.size] for start in range(0, len(self.rows), self.size))
-
-    def read_groups(self):
-        raise NotImplementedError
-
-
 def open_both(rows, domain):
-    batches = ArrayBatches(rows)
+    batches = ArrayBatches(rows, 64)
     common = (Ground(domain), Unit(), SeededSource(0).key)
     return FileBackend(batches, *common), MemoryBackend(rows, *common), batches
 
 
-class GroupedBatches(ArrayBatches):
-    """Rows of an array that have fewer names of groups than there are rows."""
-
-    has_groups = True
-
-    def read_groups(self):
-        return list(range(len(self.rows) - 1))
-
-
 @pytest.mark.parametrize("size", [1, 64, 400])
 def test_rows_without_a_name_of_a_group_are_an_error(size):
-    batches = GroupedBatches(rows_in(PLANE, 128), size)
+    rows = rows_in(PLANE, 128)
+    batches = ArrayBatches(rows, size, list(range(len(rows) - 1)))
     backend = FileBackend(batches, Ground(PLANE), Unit(), SeededSource(0).key)
     with pytest.raises(DataError, match=r"has changed while it was in use\.\nHint: "):
         list(backend._each_batch(lambda rows, mask, start: len(rows)))
