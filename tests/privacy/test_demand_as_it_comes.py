@@ -34,10 +34,7 @@ def counts(rows, unit, groups=None, weighed=None):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    rows=st.lists(st.tuples(st.integers(-1, 25), st.integers(0, 4)), max_size=8),
-    adjacency=st.sampled_from(list(Adjacency)),
-)
+@given(rows=st.lists(st.tuples(st.integers(-1, 25), st.integers(0, 4)), max_size=8), adjacency=st.sampled_from(list(Adjacency)))
 def test_a_weighed_row_is_that_many_rows(rows, adjacency):
     places, times = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)) if rows else (np.empty(0),) * 2
     unit = Unit(adjacency, 4)

@@ -20,11 +20,7 @@ def rows_of(d):
 
 def others(rows):
     far = np.resize([1.0, -1.0], (1, rows.shape[1]))
-    return [
-        np.concatenate([rows, far]),
-        rows[:0],
-        np.random.default_rng(3).uniform(-1, 1, (1000, rows.shape[1])),
-    ]
+    return [np.concatenate([rows, far]), rows[:0], np.random.default_rng(3).uniform(-1, 1, (1000, rows.shape[1]))]
 
 
 class Recorder:

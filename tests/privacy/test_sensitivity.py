@@ -173,10 +173,7 @@ def test_a_row_on_an_edge_lies_in_one_ring(place, d, spy, charge):
 
 
 @given(
-    world=worlds(),
-    power=st.sampled_from([1, 2]),
-    is_difference=st.booleans(),
-    most=st.sampled_from([None, 1e-100, 0.01, 1e100]),
+    world=worlds(), power=st.sampled_from([1, 2]), is_difference=st.booleans(), most=st.sampled_from([None, 1e-100, 0.01, 1e100])
 )
 @examples
 def test_one_row_moves_a_cost_by_at_most_its_public_range(world, power, is_difference, most, spy, charge):

@@ -8,15 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import PrivateKMeans
-from spinney.algorithms.step import (
-    NARROWEST,
-    NEAR_SHARE,
-    Distances,
-    expected_rings,
-    shrunk,
-    shrunk_together,
-    step_widths,
-)
+from spinney.algorithms.step import NARROWEST, NEAR_SHARE, Distances, expected_rings, shrunk, shrunk_together, step_widths
 from unit.algorithms.test_summary import known_of
 
 EDGES = 2.0 ** (-np.arange(24)[::-1] / 2) * 8

@@ -96,8 +96,7 @@ def test_a_policy_that_asks_for_more_says_no_in_its_line(folder, key, value, lin
 
 
 @pytest.mark.parametrize(
-    ("file", "line"),
-    [("ledger", ["Ledger"]), ("key", ["Signature"]), ("plan", ["Plan"]), ("page", ["Page"])],
+    ("file", "line"), [("ledger", ["Ledger"]), ("key", ["Signature"]), ("plan", ["Plan"]), ("page", ["Page"])]
 )
 def test_what_is_asked_for_and_not_named_is_a_no(folder, file, line):
     assert refused(check(folder, **{file: None})[1]) == line

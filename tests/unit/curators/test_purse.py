@@ -24,11 +24,7 @@ PLANE = Box(0, 1).domain(2)
 ROWS = np.random.default_rng(0).uniform(size=(30, 2))
 CENTERS = np.array([[0.2, 0.2], [0.8, 0.7]])
 KINDS = {"counts": Counting(), "sums": Summing("mean", 2), "grow": Splitting()}
-QUESTIONS = {
-    "counts": Counts(Rings(CENTERS)),
-    "sums": Sums(CENTERS, "mean", np.ones(2)),
-    "grow": Grow(Splits.of(PLANE), 1, 5),
-}
+QUESTIONS = {"counts": Counts(Rings(CENTERS)), "sums": Sums(CENTERS, "mean", np.ones(2)), "grow": Grow(Splits.of(PLANE), 1, 5)}
 
 
 def purse_of(charges, budget, unit=None):

@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spinney import (
-    FiniteMetric,
-    Ledger,
-    PrivateKMeans,
-    PrivateKMedoids,
-    ReleaseError,
-    max_coverage,
-    one_cluster,
-    verify,
-)
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, ReleaseError, max_coverage, one_cluster, verify
 from spinney.report import cost_curve
 from spinney.report.curve import found_curve
 from spinney.stability import separation
