@@ -328,17 +328,6 @@ def test_positions_and_weights_of_demand(folder):
     refused(run("sites", *asked, "--demand-columns", "lat"), 2, "--demand-columns must be two names")
     refused(run("sites", *POINTS, *asked[2:]), 2, "in longitude and latitude, and the space is not")
     alone = (
-        "--points",
-        "stops.txt",
-        "--k",
-        "1",
-        "--epsilon",
-        "1",
-        "--demand",
-        "trips.csv",
-        "--snap-limit",
-        "9",
-        "--out",
-        "x.json",
-    )
+        "--points", "stops.txt", "--k", "1", "--epsilon", "1", "--demand", "trips.csv", "--snap-limit", "9", "--out", "x.json",
+    )  # fmt: skip
     refused(run("sites", *alone), 2, "--snap-limit needs positions")

@@ -32,37 +32,12 @@ NOTATION, DATE = re.compile("1([,. ']?)234([.,])5"), re.compile("Y+|M+|D+")
 SIGNS = ["\N{EURO SIGN}", "EUR", "E", "e", "per kg", "g", "T", "kg", "1\N{FRACTION SLASH}2".strip("12"), "\u00e9\u4e00"]
 CATEGORIES = ["north", "N", "n\u00f6rd", "\u0130", "s", "a b", "12", "K", "Stra\u00dfe", "\u03a3", "x" * 40]
 BLANKS = [
-    " ",
-    "\t",
-    "\n",
-    "\r",
-    "\v",
-    "\f",
-    "\x00",
-    "\x1c",
-    "\x1f",
-    "\x85",
-    "\u00a0",
-    "\u2009",
-    "\u202f",
-    "\u3000",
-    "\u200b",
+    " ", "\t", "\n", "\r", "\v", "\f", "\x00", "\x1c", "\x1f", "\x85", "\u00a0", "\u2009", "\u202f", "\u3000", "\u200b",
     "\ufeff",
-]
+]  # fmt: skip
 PIECES = [
-    *"0123456789,.'-+/:TeE_",
-    *BLANKS,
-    *SIGNS,
-    *CATEGORIES,
-    "\u2019",
-    "inf",
-    "nan",
-    "true",
-    "YES",
-    "1.0",
-    "\u0661",
-    "\u212a",
-]
+    *"0123456789,.'-+/:TeE_", *BLANKS, *SIGNS, *CATEGORIES, "\u2019", "inf", "nan", "true", "YES", "1.0", "\u0661", "\u212a",
+]  # fmt: skip
 MONTHS = ["Jan", "feb", "MAR", "apr", "May", "jun", "JUL", "aug", "sep", "oct", "Nov", "dec", "xyz"]
 PARTS = {
     "DD": ["1", "01", "9", "28", "29", "30", "31", "32", "00"],

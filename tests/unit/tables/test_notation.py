@@ -122,18 +122,9 @@ def test_signs_stand_beside_a_number():
 @pytest.mark.parametrize("signs", [["EUR", "kg"], ["kg", "EUR"], ["g", "kg", "EUR", "e", "per kg"]])
 def test_one_sign_before_and_one_behind_in_whatever_order_they_are_declared(signs):
     cells = [
-        "EUR 5 kg",
-        "kg5EUR",
-        "EUR5EUR",
-        "-EUR 5 kg",
-        "5\u00a0EUR",
-        "5 EUR kg",
-        "5 kg EUR",
-        "kg EUR 5",
-        "EUREUR5",
-        "5 kgkg",
+        "EUR 5 kg", "kg5EUR", "EUR5EUR", "-EUR 5 kg", "5\u00a0EUR", "5 EUR kg", "5 kg EUR", "kg EUR 5", "EUREUR5", "5 kgkg",
         "1e1",
-    ]
+    ]  # fmt: skip
     wanted = [5, 5, 5, -5, 5, NAN, NAN, NAN, NAN, NAN]
     assert np.array_equal(read(cells, bounds=(0, 1), signs=signs), [*wanted, 10], equal_nan=True)
     assert np.array_equal(read(cells, bounds=(0, 1), signs=signs, formats=["1.234,5"]), [*wanted, NAN], equal_nan=True)

@@ -82,18 +82,8 @@ def test_an_open_quote_hides_no_lines_where_quotes_are_letters(tmp_path):
     path.write_text('a,pipe\n1,"5\n' + "2,3\n" * 40)
     (tmp_path / "schema.toml").write_text("a = [0, 9]\n")
     typed = [
-        "fit",
-        path,
-        "--schema",
-        tmp_path / "schema.toml",
-        "--k",
-        1,
-        "--epsilon",
-        50,
-        "--force",
-        "--out",
-        tmp_path / "r.json",
-    ]
+        "fit", path, "--schema", tmp_path / "schema.toml", "--k", 1, "--epsilon", 50, "--force", "--out", tmp_path / "r.json",
+    ]  # fmt: skip
     for quotes, rows in ((True, 1), (False, 41)):
         assert sum(map(len, scan(path, ["a"], quotes=quotes).read())) == rows
         assert CliRunner().invoke(main, [*map(str, typed), *([] if quotes else ["--no-quotes"])]).exit_code == 0
