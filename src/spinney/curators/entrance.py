@@ -2,7 +2,7 @@
 
 A row with a value that is not finite is dropped or sent to the middle of the domain, values are clipped, and coordinates are
 floored to the public grid. The search for nearest centers leaves the flooring out: 32 bits would not see it.
-A door may lie behind another one (`views.py`): rows then pass both.
+A door may lie behind another one (`views.py`): what rows become on the way to it is what comes in (`seen`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.curators.views import Fence, Projection
+from spinney.curators.views import Fence
 from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, ScaledCenters, as_floats, find_labels
 from spinney.spaces.nearest import load, stretches
 
@@ -175,24 +175,22 @@ def _project(slab, count, directions, center, found):  # type: ignore[no-untyped
                     found[b, t, i] += factor * (slab[b, j, i] - middle)
 
 
-def _enter_projected(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
-    """Yield rows that were projected; those that do not count outside do not count here."""
-    view: Projection = door.view
-    fences = fences_of(door, form)
-    for seen in enter(rows, mask, view.outer, PLACES):
-        slab = np.empty((len(seen.slab), len(view.directions), seen.slab.shape[2]))
-        _project(seen.slab, seen.size, view.directions, view.outer.center, slab)
-        alive = np.empty((len(slab), BLOCK), dtype=np.bool_)
-        enter_slab(NOTHING, 0, slab, seen.size, NO_MASK, fences, door.radius, door.nan_to_center, form, False, alive)
-        yield Entered(seen.here, seen.size, slab, alive.reshape(-1)[: seen.size] & seen.alive)
-
-
-def _enter_fenced(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
-    """Yield rows of which those alone count whose nearest center is kept."""
-    view: Fence = door.view
-    shown, seen = enter(rows, mask, view.inner, form), find_near(rows, mask, view.outer, view.scaled)
-    for entered, (_, labels) in zip(shown, seen, strict=True):
-        yield entered._replace(alive=entered.alive & (labels >= 0) & view.kept[labels])
+def seen(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door) -> tuple[NDArray[Any], NDArray[np.uint8], Door]:
+    """Return rows as they are behind views, which of them count there, and the last door: what is given if there is no view."""
+    view = door.view
+    if view is None:
+        return rows, mask, door
+    count = np.empty(len(rows), dtype=np.uint8)
+    if type(view) is Fence:
+        for here, labels in find_near(rows, mask, view.outer, view.scaled):
+            count[here] = (labels >= 0) & view.kept[labels]
+        return seen(rows, count, view.inner)
+    found = np.empty((len(rows), len(view.directions)))
+    for part in enter(rows, mask, view.outer, PLACES):
+        slab = np.empty((len(part.slab), len(view.directions), part.slab.shape[2]))
+        _project(part.slab, part.size, view.directions, view.outer.center, slab)
+        found[part.here], count[part.here] = part._replace(slab=slab).rows, part.alive
+    return found, count, door._replace(view=None)
 
 
 def find_near(
@@ -219,9 +217,7 @@ def enter_near(
 
 def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
     """Yield all rows as they come in; an empty mask means that all rows count that the door lets in."""
-    if door.view is not None:
-        yield from (_enter_fenced if type(door.view) is Fence else _enter_projected)(rows, mask, door, form)
-        return
+    rows, mask, door = seen(rows, mask, door)
     fences, is_known = fences_of(door, form), mask is FINITE
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab

@@ -19,24 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.entrance import FINITE, Near
+from spinney.curators.entrance import FINITE
 from spinney.curators.groups import kept_rows
 from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.memory import over_centers
+from spinney.curators.numbers import Batched
 from spinney.curators.row_blocks import Batch, block_centers, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.privacy import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.spaces import FloatArray, IntArray, as_floats, scale_centers
+from spinney.spaces import IntArray, as_floats
 from spinney.spaces.described import Encoding
 from spinney.tables.streams import Batches, EncodedBatches
 from spinney.threads import n_threads
 
-#: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
-EXACT = 2**10
+#: Batches that add up in 64 bits: a row adds less than 2**40, and a batch has at most 2**16 rows.
+EXACT = 2**7
 #: Threads that count; one that reads keeps few of them busy, and each has its own counters when cells are counted ahead.
 MOST_WORKERS = 4
 
@@ -66,7 +67,7 @@ class FileRows(Rows):
             rows.drop()
 
 
-class FileBackend(LookAhead):
+class FileBackend(Batched, LookAhead):
     """Rows that stream from disk; ground, unit and key are as for rows in memory."""
 
     def __init__(self, nonprivate_batches: Batches, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> None:
@@ -78,31 +79,13 @@ class FileBackend(LookAhead):
             self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, self._secret)
         self._workers = min(n_threads(), MOST_WORKERS)
 
-    def _forget(self) -> None:
-        super()._forget()
-        #: The last centers asked about, and the index of the nearest for each row of those batches of which they are kept.
-        self._labels: tuple[FloatArray, dict[int, NDArray[Any]]] = np.empty((0, 0)), {}
+    @property
+    def _n_steady(self) -> int:
+        return self._batches.n_steady
 
-    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._summed(self._each_batch, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments), EXACT)
-
-    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        if not np.array_equal(self._labels[0], centers):
-            self._labels = centers.copy(), {}
-        found, scaled = self._labels[1], scale_centers(centers)
-        kind = np.min_scalar_type(-max(len(centers), 1))  # as few bytes as hold all centers, and -1
-
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
-            labels = found.get(start)
-            if labels is not None and len(labels) == len(rows):
-                return kernel(rows, mask, self._door, labels.astype(np.int32), *arguments)
-            near = Near(scaled, np.empty(len(rows), dtype=np.int32))
-            part = kernel(rows, mask, self._door, near, *arguments)
-            if start + len(rows) <= self._batches.n_steady:
-                found[start] = near.labels.astype(kind)
-            return part
-
-        return self._summed(self._each_batch, once, EXACT)
+    @property
+    def _n_exact(self) -> int:
+        return EXACT
 
     def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
         idle: list[IntArray] = []

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.entrance import Near
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between
-from spinney.curators.numbers import NumberBackend
+from spinney.curators.numbers import Batched
 from spinney.curators.paths import masks
 from spinney.curators.row_blocks import Batch, block_centers, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
@@ -27,7 +26,7 @@ from spinney.privacy import Adjacency, Unit, sealed
 from spinney.questions import PlaneCells
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.spaces import FloatArray, IntArray, scale_centers
+from spinney.spaces import FloatArray, IntArray
 from spinney.spaces.described import Encoding
 from spinney.tables.files import Table
 from spinney.threads import each, n_threads
@@ -37,7 +36,7 @@ from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 CHUNK = 2**16
 
 
-class MemoryBackend(NumberBackend):
+class MemoryBackend(Batched):
     """Rows held in memory, of any real type and memory layout; they are not copied.
 
     The key draws the secret that decides which rows of a group count. Rows that were not given in memory, but read from a small
@@ -64,7 +63,6 @@ class MemoryBackend(NumberBackend):
     def _forget(self) -> None:
         super()._forget()
         self._walked: tuple[PlaneCells, NDArray[np.int32]] | None = None
-        self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
         self._sorted: tuple[Route, list[CodeArray]] | None = None
         self._deep: tuple[Route, CodeArray, CodeArray] | None = None
 
@@ -72,25 +70,12 @@ class MemoryBackend(NumberBackend):
         """Return a chunk of rows, its mask and its start."""
         return self._rows[start : start + CHUNK], self._mask[start : start + CHUNK], start
 
-    def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
+    def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
         return each(lambda start: task(*self._chunk(start)), range(0, len(self._rows), CHUNK))
 
-    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._summed(self._each_chunk, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
-
-    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        known = self._labels[1] if self._labels is not None and np.array_equal(self._labels[0], centers) else None
-        labels = np.empty(len(self._rows), dtype=np.int32) if known is None else known
-        scaled = scale_centers(centers)
-
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
-            own = labels[start : start + len(rows)]
-            return kernel(rows, mask, self._door, Near(scaled, own) if known is None else own, *arguments)
-
-        totals = self._summed(self._each_chunk, once)
-        if known is None:  # not before all are found: a question may be broken off
-            self._labels = centers.copy(), labels
-        return totals
+    @property
+    def _n_steady(self) -> int:
+        return len(self._rows)
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
         nodes = np.zeros(len(self._rows), dtype=np.int32)
@@ -101,7 +86,7 @@ class MemoryBackend(NumberBackend):
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
             return kernel(rows, mask, self._door, cells, nodes[start : start + len(rows)], *arguments)
 
-        return self._summed(self._each_chunk, once)
+        return self._summed(once)
 
     def _blocks_over(self, tuples: Tuples) -> MemoryBackend:
         if self._groups is not None or self._key is None or not self.in_memory or drops_rows(self._door):
@@ -147,7 +132,7 @@ class MemoryBackend(NumberBackend):
             codes = codes[:kept]
             return codes if inside is None else codes[np.isin(codes[:, 0], inside)]
 
-        return self._each_chunk(once)
+        return self._each_batch(once)
 
     def _deep_counts(self, cells: TreeCells) -> IntArray:
         """Count cells below the first word, among the rows whose first word belongs to one of them."""

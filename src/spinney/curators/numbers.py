@@ -6,7 +6,7 @@ A backend supplies `_map`, which applies a compiled kernel to all rows batch by 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spinney.curators.backend import Backend
 from spinney.curators.cluster_kernels import count_cluster_bins, count_cluster_rows, sum_columns
 from spinney.curators.demand import SnappedBackend
+from spinney.curators.entrance import Near
 from spinney.curators.kernels import (
     add_up,
     count_cells,
@@ -70,23 +71,6 @@ class NumberBackend(Backend):
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
         """As `_map`, for kernels that take a tree of planes, and where an earlier question's walks ended, if that is known."""
         return self._map(kernel, cells, None, *arguments)
-
-    def _summed(self, each: Callable[..., Iterable[Any]], once: Callable[..., Any], most: int = 1) -> list[NDArray[Any]]:
-        """Add up what each batch gives, in integers of any size; this many batches add up in 64 bits before that."""
-
-        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
-            part = once(*batch)
-            return part if isinstance(part, tuple) else (part,)
-
-        # A batch without rows gives the shapes.
-        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), np.empty(0, np.uint8), 0))
-        totals = [part.astype(object) for part in sums]
-        for i, more in enumerate(each(parts), start=1):
-            sums = [total + part for total, part in zip(sums, more, strict=True)]
-            if i % most == 0:
-                totals = [total + part for total, part in zip(totals, sums, strict=True)]
-                sums = [np.zeros_like(part) for part in sums]
-        return [total + part for total, part in zip(totals, sums, strict=True)]
 
     def _forget(self) -> None:
         """Drop what was remembered of earlier questions."""
@@ -192,3 +176,64 @@ class NumberBackend(Backend):
                 raise TypeError("these rows make no blocks")
             self._secret = self._key()
         return self._secret
+
+
+class Batched(NumberBackend):
+    """Rows that come batch by batch to where the fit runs; of steady batches the labels of the last centers are kept."""
+
+    @abstractmethod
+    def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
+        """Yield ``task(rows, mask, start)`` of all batches, in their order; a batch starts at this row."""
+
+    @property
+    @abstractmethod
+    def _n_steady(self) -> int:
+        """How many rows come in the same batches in every pass, the first ones."""
+
+    @property
+    def _n_exact(self) -> int:
+        """How many batches add up in 64 bits before they go into integers of any size."""
+        return 1
+
+    def _forget(self) -> None:
+        super()._forget()
+        #: The last centers asked about, and the index of the nearest for each row of those batches of which they are kept.
+        self._labels: tuple[FloatArray, dict[int, NDArray[Any]]] = np.empty((0, 0)), {}
+
+    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        return self._summed(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
+
+    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        if not np.array_equal(self._labels[0], centers):
+            self._labels = centers.copy(), {}
+        found, scaled = self._labels[1], scale_centers(centers)
+        kind = np.min_scalar_type(-max(len(centers), 1))  # as few bytes as hold all centers, and -1
+
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
+            labels = found.get(start)
+            if labels is not None and len(labels) == len(rows):
+                return kernel(rows, mask, self._door, labels.astype(np.int32), *arguments)
+            near = Near(scaled, np.empty(len(rows), dtype=np.int32))
+            part = kernel(rows, mask, self._door, near, *arguments)
+            if len(rows) and start + len(rows) <= self._n_steady:
+                found[start] = near.labels.astype(kind)
+            return part
+
+        return self._summed(once)
+
+    def _summed(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
+        """Add up what each batch gives, in integers of any size."""
+
+        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
+            part = once(*batch)
+            return part if isinstance(part, tuple) else (part,)
+
+        # A batch without rows gives the shapes.
+        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), np.empty(0, np.uint8), 0))
+        totals = [part.astype(object) for part in sums]
+        for i, more in enumerate(self._each_batch(parts), start=1):
+            sums = [total + part for total, part in zip(sums, more, strict=True)]
+            if i % self._n_exact == 0:
+                totals = [total + part for total, part in zip(totals, sums, strict=True)]
+                sums = [np.zeros_like(part) for part in sums]
+        return [total + part for total, part in zip(totals, sums, strict=True)]

@@ -1,7 +1,6 @@
 """One compiled call for a batch of rows: block by block they come in, are labeled, and add to counts or sums.
 
-A block stays in the first-level cache from the door to the sums, and no thread comes back to Python between blocks. Rows that are
-seen through a view (`views.py`) come in slab by slab instead.
+A block stays in the first-level cache from the door to the sums, and no thread comes back to Python between blocks.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from spinney.curators.entrance import (
     RAW,
     STEPS,
     Near,
-    enter,
-    enter_near,
     enter_slab,
     fences_of,
+    seen,
 )
-from spinney.curators.paths import CodeReader, encode, read_codes
+from spinney.curators.paths import CodeReader, read_codes
 from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, IntArray, as_floats, scale_centers
 from spinney.spaces.nearest import GAP, TOP_SCRATCH, far_ends, label_slab, scaled_ends
 from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
@@ -43,38 +41,36 @@ _NO_CENTERS = scale_centers(np.zeros((1, 1)))
 
 
 @compiled
-def add_rings(slab, labels, at, count, centers, squared_edges, units, cells, scratch, counts):  # type: ignore[no-untyped-def]
-    """Count rows by label and ring; ``centers`` has a row per column, ``cells`` and ``scratch``, for a block, are scratch.
+def add_rings(slab, labels, start, size, centers, squared_edges, units, cells, scratch, counts):  # type: ignore[no-untyped-def]
+    """Count a block of rows by label and ring; ``centers`` has a row per column, ``cells`` and ``scratch`` are scratch.
 
     Labels are read from a place on. Squared gaps are multiplied by the column's unit, if there are any.
     """
-    for b in range(-(-count // BLOCK)):
-        start, size = at + b * BLOCK, min(BLOCK, count - b * BLOCK)
-        for i in range(size):
-            cells[i], scratch[0, i] = max(labels[start + i], 0), 0.0
-        for t in range(slab.shape[1]):
-            unit = units[t] if units.size else 1.0
-            if centers.shape[1] == 1:  # nothing to look up
-                middle = centers[t, 0]
-                for i in range(size):
-                    gap = slab[b, t, i] - middle
-                    scratch[0, i] += gap * gap * unit
+    for i in range(size):
+        cells[i], scratch[0, i] = max(labels[start + i], 0), 0.0
+    for t in range(slab.shape[1]):
+        unit = units[t] if units.size else 1.0
+        if centers.shape[1] == 1:  # nothing to look up
+            middle = centers[t, 0]
+            for i in range(size):
+                gap = slab[0, t, i] - middle
+                scratch[0, i] += gap * gap * unit
+        else:
+            for i in range(size):
+                gap = slab[0, t, i] - centers[t, cells[i]]
+                scratch[0, i] += gap * gap * unit
+    for i in range(size):
+        square = scratch[0, i]
+        if labels[start + i] < 0:
+            continue
+        low, high = 0, squared_edges.size
+        while low < high:
+            half = (low + high) >> 1
+            if squared_edges[half] < square:
+                low = half + 1
             else:
-                for i in range(size):
-                    gap = slab[b, t, i] - centers[t, cells[i]]
-                    scratch[0, i] += gap * gap * unit
-        for i in range(size):
-            square = scratch[0, i]
-            if labels[start + i] < 0:
-                continue
-            low, high = 0, squared_edges.size
-            while low < high:
-                half = (low + high) >> 1
-                if squared_edges[half] < square:
-                    low = half + 1
-                else:
-                    high = half
-            counts[cells[i], low] += 1
+                high = half
+        counts[cells[i], low] += 1
 
 
 class Adders(NamedTuple):
@@ -137,23 +133,15 @@ def _walk_near(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_bins(slab, count, alive, counts):  # type: ignore[no-untyped-def]
-    """Count the places of rows that count in equal bins of each column."""
-    for b in range(-(-count // BLOCK)):
-        size = min(BLOCK, count - b * BLOCK)
-        for t in range(slab.shape[1]):
-            for i in range(size):
-                if alive[b * BLOCK + i]:
-                    counts[t, np.int64(slab[b, t, i]) >> _BIN_SHIFT] += 1
-
-
-@compiled
 def _walk_bins(rows, mask, is_known, fences, nan_to_center, radius, slab, alive, counts):  # type: ignore[no-untyped-def]
-    """Let rows in as places on the grid, and count them in bins."""
+    """Let rows in as places on the grid, and count those that count in equal bins of each column."""
     for start in range(0, rows.shape[0], BLOCK):
         size = min(BLOCK, rows.shape[0] - start)
         enter_slab(rows, start, slab, size, mask, fences, radius, nan_to_center, STEPS, is_known, alive)
-        add_bins(slab, size, alive[0], counts)
+        for t in range(slab.shape[1]):
+            for i in range(size):
+                if alive[0, i]:
+                    counts[t, np.int64(slab[0, t, i]) >> _BIN_SHIFT] += 1
 
 
 @compiled
@@ -193,10 +181,7 @@ def _known(mask: NDArray[np.uint8], door: Door, form: int) -> tuple[Any, ...]:
 
 def walk_bins(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, counts: IntArray) -> None:
     """Count rows in equal bins of each column."""
-    if door.view is not None:
-        for entered in enter(rows, mask, door, STEPS):
-            add_bins(entered.slab, entered.size, entered.alive, counts)
-        return
+    rows, mask, door = seen(rows, mask, door)
     known = _known(mask, door, STEPS)
     for here, part in ready(rows):
         _walk_bins(part, mask[here], *known, counts)
@@ -204,14 +189,9 @@ def walk_bins(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, counts: I
 
 def walk_codes(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, route: Route, words: int, codes: CodeArray) -> int:
     """Write the first words of the codes of the rows that count; return how many there are."""
+    rows, mask, door = seen(rows, mask, door)
     kept, known = 0, _known(mask, door, STEPS)
     reader, found = CodeReader.of(route, words, door.lower.size), np.empty((words, BLOCK), dtype=np.uint64)
-    if door.view is not None:
-        for entered in enter(rows, mask, door, STEPS):
-            alive = encode(entered, route, words).T[entered.alive]
-            codes[kept : kept + len(alive)] = alive
-            kept += len(alive)
-        return kept
     for here, part in ready(rows):
         kept = _walk_codes(part, mask[here], *known, *reader, found, kept, codes)
     return kept
@@ -219,16 +199,9 @@ def walk_codes(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, route: R
 
 def walk_near(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, near: Near | NDArray[np.int32], adders: Adders) -> None:
     """Label rows, unless they are given with their labels, and let them add."""
+    rows, mask, door = seen(rows, mask, door)
     labels = near.labels if isinstance(near, Near) else near
     cells, scratch = np.empty(BLOCK, np.uint64), np.empty((3, BLOCK))
-    if door.view is not None:
-        columns, edges, units, counts, radii, code, vectors, weights = adders[1:]
-        for entered, own in enter_near(rows, mask, door, near):
-            if adders.kind == RINGS:
-                add_rings(entered.slab, own, 0, own.size, columns, edges, units, cells, scratch, counts)
-            elif adders.kind == OFFSETS:
-                add_offsets(entered.slab, own, 0, own.size, columns, radii, units, code, cells, scratch, vectors, weights)
-        return
     is_box = door.radius == np.inf
     first_form = RAW if is_box else CLIPPED  # a box is clipped to on the way: one walk less
     fences = np.stack([fences_of(door, first_form), fences_of(door, PLACES)])

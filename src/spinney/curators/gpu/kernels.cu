@@ -263,7 +263,7 @@ extern "C" __global__ void sum_columns(const double *slab, whole m, whole column
     }
 }
 
-// Rows in equal bins of each column, as `add_bins`, of places on the grid; blockIdx.y shares out the columns.
+// Rows in equal bins of each column, as `_walk_bins`, of places on the grid; blockIdx.y shares out the columns.
 extern "C" __global__ void column_bins(const double *slab, whole m, whole d, const flag *alive, whole *counts) {
     __shared__ int slots[BINS];
     for (whole t = blockIdx.y; t < d; t += gridDim.y) {
