@@ -12,11 +12,12 @@ from typing import Any
 
 from spinney.exceptions import ReleaseError
 from spinney.verification.amounts import ADDITIVE, converted, fraction_of, of_gaussian_noise, told
-from spinney.verification.asked import margins_are_told, misasked
+from spinney.verification.asked import misasked
 from spinney.verification.canonical import digest_of, read_record
 from spinney.verification.contents import KINDS, check_contents, kind_of
 from spinney.verification.keys import is_signed_by, is_signed_with, read_key
 from spinney.verification.ledger_lines import read_ledger
+from spinney.verification.margins import margins_are_told
 from spinney.verification.noise import Refused, Setting, check_noise
 from spinney.verification.report import Check, Verification
 from spinney.verification.shape import SCHEMAS, misfit

@@ -40,6 +40,17 @@ def cells_of_a_row(record: dict[str, Any], columns: int, describes: bool) -> int
     return (columns if family in ("columns", "bins") else 1) if is_there else None
 
 
+def words_of(record: dict[str, Any]) -> str:
+    """Return what a record is of: question, kernel, cells and length; of counts in format 2, how far a row moves them."""
+    parts, cells = [record.get(name) for name in ("question", "kernel", "points", "sampling")], record.get("family")
+    if "about" in record:
+        cells = words_of(record["about"] | {"family": cells})
+    elif cells is None and record["question"] == "counts":
+        cells = record["answers"][0]["row_sensitivity"]
+    length = record.get({"levels": "repeats", "cover": "steps"}.get(record["question"], ""))
+    return " ".join(str(one) for one in (*parts, cells, length) if one not in (None, "none"))
+
+
 #: What an answer is counted in, with its steps taken out.
 _UNITS = {
     "cost": "ranges of a row's cost",

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ from spinney.questions.catalog import EVERY
 from spinney.questions.partitions import FAMILIES as PARTITIONS
 from spinney.questions.question import CENTERS
 from spinney.verification import schema
-from spinney.verification.asked import blank, followed, misasked, schedules
+from spinney.verification.asked import _wrong, blank, lines_of, misasked, schedules
 from spinney.verification.noise import FAMILIES
 from spinney.verification.shape import SCHEMAS
 
@@ -94,15 +95,16 @@ def planned():
 
 def facts_of(algorithm, problem):
     """Return what `misasked` knows of a release of this problem."""
-    domain = getattr(problem, "domain", None)
-    about = {"objective": getattr(problem, "objective", None), "k": problem.k, "is_found": False, "persons": False}
-    about |= {
+    domain, space = getattr(problem, "domain", None), getattr(problem, "space", None)
+    return {
+        "objective": getattr(problem, "objective", None),
+        "k": problem.k,
         "columns": 0 if domain is None else domain.n_features,
+        "points": None if space is None else space.n_points,
         "ball": domain is not None and bool(np.isfinite(domain.radius)),
-    }
-    about |= {"points": problem.space.n_points if hasattr(problem, "space") else None, "tightened": type(algorithm) is Tightened}
-    return about | {
-        "persons": getattr(problem, "has_persons", None),
+        "tightened": type(algorithm) is Tightened,
+        "persons": getattr(problem, "has_persons", False),
+        "k_costs": False,
         "measured": bool(getattr(problem, "measured", np.empty(0)).size),
     }
 
@@ -129,36 +131,43 @@ def is_of(text, part, columns):
     if isinstance(part.kind, Summing) and rest[0] != part.kind.kernel:
         return False
     if isinstance(part.kind, Counting) and question == "counts" and part.name != "bins" and columns > 1:
-        return (rest[-1] == "columns") == (part.kind.families == columns)
+        return (rest[-1] in ("columns", str(columns))) == (part.kind.families == columns)
     return True
+
+
+def paid(lines, name):
+    """Return what a charge of this name may pay for, if it is not pooled."""
+    alone = (
+        what for times, known, what in lines if times != "&" and any(re.fullmatch(known, one) for one in (name, blank(name)))
+    )
+    return next(alone, "").split("|")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_name_that_is_planned_stands_for_its_question_and_every_name_of_a_schedule_is_planned(version, plans):
-    data, seen = schedules()[version], defaultdict(set)
+    data, seen = schedules(version), defaultdict(set)
     there = data["schedules"].keys() | {"release auto", "release moments"}
     for kind, name, about, given, parts in plans:
-        if version == "2" and {f"{kind} {name}".strip(), *(f"release {base}" for base in [given.get("base")] if base)} - there:
+        key, names = f"{kind} {name}".strip(), [part.name for part in parts]
+        if version == "2" and {key, *(f"release {base}" for base in [given.get("base")] if base)} - there:
             continue  # an algorithm since format 3
-        options = list(followed(data, kind, name, about, given))
-        assert options, (kind, name)
-        names = [part.name for part in parts]
-        fits = [one for one in options if one.is_whole([[each] for each in names]) and one.is_numbered(names)]
-        later = {"step 1", "stable round 1"} & set(names)
-        if version == "2" and (later or given.get("base") == "moments"):  # programs since format 3
-            texts = [text for name in later for option in fits for text in option.means(name)]
-            assert not texts, (kind, name)
+        lines = lines_of(data, key, about | {f"asked {blank(one)}": True for one in names}, given)
+        if version == "2" and ({"step 1", "stable round 1"} & set(names) or given.get("base") == "moments"):
+            assert paid(lines, "stable round 1") == [""]  # programs since format 3
             continue
-        assert fits, (kind, name, about, given, names)
         for part in parts:
-            texts = [text for option in fits for text in option.means(part.name)]
-            assert any(is_of(text, part, about["columns"]) for text in texts), (kind, name, given, part.name, texts)
-            seen[f"{kind} {name}".strip()] |= {part.name, blank(part.name)}
+            assert any(is_of(text, part, about["columns"]) for text in paid(lines, part.name) if text), (key, given, part.name)
+        texts = [paid(lines, one)[0].replace(r"\d+", "7") for one in names]
+        record = {"mechanisms": [{"question": text} for text in texts], "charges": []}
+        assert next(_wrong(lines, record, [[one] for one in names]), None) is None, (key, about, given, names)
+        seen[key] |= {*names, *map(blank, names)}
     for key, one in data["schedules"].items():
         if version == "2" and key in BEFORE:
             continue
-        names = seen["release lloyd" if key == "tightened" else key]
-        assert names >= one["names"].keys(), (key, one["names"].keys() - names)
+        asked = (re.sub("<.+?>", "?", line.split(" = ")[0]).partition(" ") for line in one["asks"])
+        known = {name for times, _, name in asked if times not in ("&", "like")}
+        names = seen["release lloyd" if key == "boxed" else key]
+        assert names >= known, (key, known - names)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -166,8 +175,8 @@ def test_every_algorithm_of_the_house_has_a_schedule_and_parameters_that_it_does
     every = [(solves, find(name, solves)) for solves, names in REGISTERED.items() for name in names]
     words = {"points": "release", "users": "local", "sites": "sites"}
     here = {f"{words[solves]} {algorithm.name}": algorithm for solves, algorithm in every if solves in words}
-    found = schedules()[version]["schedules"]
-    others = {"release one-cluster", "cover", "description", "tightened"} | (BEFORE if version == "2" else set())
+    found = schedules(version)["schedules"]
+    others = {"release one-cluster", "cover", "description", "boxed"} | (BEFORE if version == "2" else set())
     assert found.keys() == here.keys() | others if version != "2" else len(found) == 20  # no release of format 2 is made any more
     for name in here.keys() & found.keys():
         algorithm, given = here[name], found[name].get("given", {})
@@ -175,14 +184,11 @@ def test_every_algorithm_of_the_house_has_a_schedule_and_parameters_that_it_does
 
 
 def test_names_of_programs_before_format_3_stand_for_what_stored_releases_asked():
-    data, seen = schedules()["2"], set()
+    seen = set()
     for path in STORED.glob("kmeans-*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
         assert misasked(record, "release", len(record["domain"]["lower"])) is None, path.name
         if f"release {record['algorithm']}" in BEFORE:
-            names = {part for one in record["charges"] for part in one["name"].split(" + ")}
-            known = data["schedules"][f"release {record['algorithm']}"]["names"].keys() | {"bounds"}
-            assert {blank(name) for name in names} <= {blank(name) for name in known}, path.name
             seen.add(record["algorithm"])
     assert {f"release {name}" for name in seen} == BEFORE
 
