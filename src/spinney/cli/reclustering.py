@@ -31,4 +31,4 @@ def recluster(release: Path, n_clusters: int, random_state: int, out: Path | Non
         return
     check_out(out, force)
     write_whole(out, found.to_json())
-    tell_written(f"Wrote {out}: {found!r}.", out)
+    tell_written(f"{found}\nWrote {out}.", out)

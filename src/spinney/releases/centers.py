@@ -102,7 +102,7 @@ class Release(ClusterRelease):
         return (
             f"{self.n_guess:,} {what} were expected, and the sizes add up to {self.sizes.sum():,.0f}{margin} rows: a row with a "
             "cell that cannot be read as the schema says does not count. docs/schema.md has what a schema can say of cells, and "
-            "how files with another encoding are read."
+            "how files with another encoding, or with lone quotes, are read."
         )
 
     @property

@@ -2,12 +2,14 @@
 
 Notations of numbers and dates, signs beside numbers, other names of categories, numbers that mean that something is missing.
 
-A notation of numbers is typed as an example of it, ``1,234.5``; one of dates by the letters of its parts, ``DD.MM.YYYY``.
+A notation of numbers is typed as an example of it, ``1,234.5`` or ``1,234.56``; one of dates by the letters of its parts,
+``DD.MM.YYYY``.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +18,7 @@ from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, canonical_name, days_since, number_of
 
 #: A notation of numbers, by an example: what parts thousands, if anything, and what begins decimals.
-NUMBERS = re.compile(r"1([,. ']?)234([.,])5")
+NUMBERS = re.compile(r"1([,. ']?)234([.,])5[0-9]*")
 #: A notation of dates, by the letters of its parts, and what parts them, if anything.
 DATES = re.compile(r"(YYYY|YY|MMM|MM|DD)([-./ ]?)(YYYY|YY|MMM|MM|DD)\2(YYYY|YY|MMM|MM|DD)")
 #: What may be said of the cells of a column, by its kind.
@@ -54,14 +56,18 @@ def _texts(given: Any, expected: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _is_number_format(text: str) -> bool:
+def _number_format(text: str) -> str | None:
+    """Return a notation of numbers with one decimal, however many the example has; None of what is none."""
     marks = NUMBERS.fullmatch(text)
-    return marks is not None and marks[1] != marks[2]
+    return None if marks is None or marks[1] == marks[2] else f"1{marks[1]}234{marks[2]}5"
 
 
-def _is_date_format(text: str) -> bool:
+def _date_format(text: str) -> str | None:
+    """Return a notation of dates in large letters; None of what is none."""
+    text = text.upper()
     parts = DATES.fullmatch(text)
-    return parts is not None and {parts[1][0], parts[3][0], parts[4][0]} == set("YMD") and text != "YYYY-DD-MM"
+    is_whole = parts is not None and {parts[1][0], parts[3][0], parts[4][0]} == set("YMD")
+    return text if is_whole and text != "YYYY-DD-MM" else None
 
 
 def _formats(column: Column, given: Any) -> tuple[str, ...]:
@@ -72,12 +78,12 @@ def _formats(column: Column, given: Any) -> tuple[str, ...]:
         expected = (
             "'formats' such as ['DD.MM.YYYY', 'MM/DD/YY', 'DDMMMYYYY'] (YYYY-MM-DD is always read, and nothing like it else)"
         )
-    listed = _texts(given, expected)
-    known = _is_number_format if column.kind == "number" else _is_date_format
-    wrong = next((one for one in listed if not known(one)), None)
+    listed, known = _texts(given, expected), _number_format if column.kind == "number" else _date_format
+    found = {one: known(one) for one in listed}
+    wrong = next((one for one, notation in found.items() if notation is None), None)
     if wrong is not None:
-        raise FactError(expected, words="another")
-    return listed
+        raise FactError(expected, wrong, words="another")
+    return tuple(dict.fromkeys(notation for notation in found.values() if notation is not None))
 
 
 def _signs(given: Any) -> tuple[str, ...]:
@@ -115,7 +121,7 @@ def _aliases(column: Column, given: Any) -> tuple[tuple[str, str], ...]:
     for name, listed in given.items():
         if canonical_name(name) not in names:
             owners = "its categories" if column.kind == "category" else "true and false"
-            raise FactError(f"'aliases' of {owners} alone", words="another")
+            raise FactError(f"'aliases' of {owners} alone", name, words="another")
         each = [str(one) if type(one) is int else one for one in listed] if type(listed) in (list, tuple) else listed
         found += [(canonical_name(one), canonical_name(name)) for one in _texts(each, expected)]
     return tuple((one, name) for one, name in found if column.kind == "category" or TRUTH.get(one.lower()) != TRUTH[name])
@@ -125,9 +131,11 @@ def _check_names(column: Column) -> None:
     """Raise if a text of a cell could be two things."""
     small = column.ignore_case or column.kind == "boolean"
     names = [*(column.categories or TRUTH), *(alias for alias, _ in column.aliases)]
-    if len({one.lower() if small else one for one in names}) < len(names):
+    said = Counter(one.lower() if small else one for one in names)
+    again = next((one for one, times in said.items() if times > 1), None)
+    if again is not None:
         case = ", letters being read alike in both cases" if small else ""
-        raise FactError(f"'categories' and 'aliases' that are all different{case},", words="one twice")
+        raise FactError(f"'categories' and 'aliases' that are all different{case},", again, words="one twice")
 
 
 def with_cells(column: Column, facts: Mapping[str, Any]) -> Column:

@@ -117,8 +117,8 @@ def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, 
     elif ends[0] is None or ends[1] is None:
         told = tell(given[0] if ends[0] is None else given[1])
     else:
-        told = "the upper one first" if ends[0] > ends[1] else "two that are equal, or too near or far"
-    raise _wrong(owner, name, f"{what}, the lower first, {NARROWEST} to {WIDEST} apart", told)
+        told = "the upper one first" if ends[0] > ends[1] else f"two that are not {NARROWEST} to {WIDEST} apart"
+    raise _wrong(owner, name, what, told)
 
 
 def _categories(name: str, given: Any, owner: str, tell: Tell) -> tuple[str, ...]:
@@ -152,11 +152,12 @@ def _fill(column: Column, given: Any, owner: str, tell: Tell) -> float | str | N
     return found
 
 
-def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
+def column_of(name: str, given: Any, owner: str, tell: Tell = named, is_no_table: bool = False) -> Column:
     """Read the public facts of one column, or raise an error that says what to type.
 
     Given are its bounds, dates or categories, the type bool, or a dict with one of them and more facts. `owner` has the
-    parameter. `tell` is how a message speaks of what is wrong: `type_of` where it may be a cell of a table.
+    parameter. `tell` is how a message speaks of what is wrong: `type_of` where it may be a cell of a table. What `is_no_table` is
+    repeated from within lists too.
     """
     facts = _short(given)
     if facts is None:
@@ -182,10 +183,10 @@ def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
         raise _wrong(owner, name, "an 'epoch' such as '1970-01-01'", tell(facts["epoch"]))
     column = Column(name, KINDS[word], source=source, weight=float(facts.get("weight") or 1.0))
     if word == "bounds":
-        lower, upper = _ends(name, facts[word], number_of, "two finite numbers", owner, tell)
+        lower, upper = _ends(name, facts[word], number_of, "two finite numbers, the lower first,", owner, tell)
         column = replace(column, lower=lower, upper=upper)
     elif word == "dates":
-        lower, upper = _ends(name, facts[word], days_since(epoch), "two dates", owner, tell)
+        lower, upper = _ends(name, facts[word], days_since(epoch), "two dates, such as 2021-01-31, the lower first,", owner, tell)
         column = replace(column, lower=lower, upper=upper, epoch=epoch)
     elif word == "categories":
         column = replace(column, categories=_categories(name, facts[word], owner, tell))
@@ -194,7 +195,11 @@ def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
     try:
         column = with_cells(column, facts)
     except FactError as wrong:
-        raise _wrong(owner, name, wrong.expected, wrong.words or tell(wrong.given)) from None
+        given_fact = tell(wrong.given)
+        told = wrong.words or given_fact
+        if wrong.words and is_no_table and wrong.given is not None:
+            told = re.sub("another|one", lambda _: given_fact, wrong.words)
+        raise _wrong(owner, name, wrong.expected, told) from None
     if facts.get("unit") is not None:
         column = with_unit(column, facts["unit"], owner, tell)
     stated = column.stated or facts.get("weight") is not None

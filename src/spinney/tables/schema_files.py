@@ -7,6 +7,7 @@ of the names of a table's columns, and of nothing else in it.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,18 +59,25 @@ def read_schema(path: Path) -> dict[str, Any]:
             f"There is no file {path}.", "'spinney schema' writes one to fill in, from the names of a table's columns."
         )
     content = shielded(path.read_bytes, DataError(f"{path} cannot be read.", hint))
+    wrong_line = ""
 
     def parse() -> Any:
+        nonlocal wrong_line
         text = content.decode("utf-8")
-        return tomllib.loads(text) if is_toml else json.loads(text)
+        try:
+            return tomllib.loads(text) if is_toml else json.loads(text)
+        except tomllib.TOMLDecodeError as error:  # its line may be told, for no table is TOML
+            wrong_line = "".join(re.findall(r" \(at (line [0-9]+)", str(error)))
 
     kind = "TOML" if is_toml else "JSON"
     record = shielded(parse, DataError(f"{path} does not hold bounds, or is no {kind}.", hint))
+    if wrong_line:
+        raise DataError(f"{path} is no {kind}: {wrong_line} cannot be read.", hint)
     if not isinstance(record, dict) or not record:
         raise DataError(f"{path} does not hold bounds.", hint)
     facts = {name: _pair(given) for name, given in record.items()}
     for name, given in facts.items():
-        _check_column(path, name, given, hint)
+        _check_column(path, name, given, is_toml)
     return facts
 
 
@@ -83,8 +91,9 @@ def _pair(given: Any) -> Any:
         return given
 
 
-def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
+def _check_column(path: Path, name: str, given: Any, is_toml: bool) -> None:
     """Raise unless a file's facts of a column are lawful, in words about the file."""
+    hint = TOML_HINT if is_toml else HINT
     pair = given.get("bounds") if isinstance(given, dict) else given
     if pair in ([], [None, None]):
         raise DataError(
@@ -96,7 +105,8 @@ def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
         raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.", hint)
     wrong = ""
     try:
-        column_of(name, given, "a schema", type_of)  # what is there is not repeated: the file may be a table
+        # What is there is not repeated where the file may be a table; none is TOML.
+        column_of(name, given, "a schema", named if is_toml else type_of, is_no_table=is_toml)
     except ParameterError as error:
         wrong = error.must
     if wrong:

@@ -146,6 +146,26 @@ def test_a_wrong_schema_file_is_one_line_that_says_what_to_type(folder, content,
     assert not (folder / "release.json").exists()
 
 
+TOLD = {
+    "unit": ("[age]\nbounds = [0, 110]\nunit = -1", "a positive 'unit' for column 'age'. Got -1 instead"),
+    "key": ("[age]\nbounds = [0, 110]\nunits = 10", "for column 'age'. Got 'units' instead"),
+    "format": ('[day]\ndates = [2020-01-01, 2021-01-01]\nformats = ["TT.MM.JJJJ"]', "for column 'day'. Got 'TT.MM.JJJJ' instead"),
+    "days": (
+        '[day]\ndates = ["01.01.2021", "31.12.2024"]',
+        "such as 2021-01-31, the lower first, for column 'day'. Got '01.01.2021'",
+    ),
+    "alias": ('[a]\ncategories = ["x", "y"]\naliases = {z = ["1"]}', "of its categories alone for column 'a'. Got 'z' instead"),
+    "twice": ('[a]\ncategories = ["x", "y"]\naliases = {x = ["y"]}', "for column 'a'. Got 'y' twice instead"),
+    "line": ("[age]\nbounds = [0 110]", "wrong.toml is no TOML: line 2 cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), TOLD.values(), ids=TOLD)
+def test_a_schema_in_toml_which_no_table_is_in_is_told_what_is_wrong_in_it(folder, content, message):
+    (folder / "wrong.toml").write_text(content)
+    refused(fit("rows.parquet", "--schema", "wrong.toml"), 3, message)
+
+
 #: What may stand in a file that is no schema but a table: texts and numbers of persons, by columns or by rows.
 CELLS = st.sampled_from(["Zoe", "Zoe Miller", "2020-Zoe", "731905", 731905, -731905, 7319.05, 1e-300, 731905e300, None, True, ""])
 WORDS = ["bounds", "dates", "categories", "boolean", "unit", "weight", "fill", "source", "epoch", "Zoe", "731905"]

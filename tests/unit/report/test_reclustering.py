@@ -94,7 +94,7 @@ def test_the_command_line_does_the_same(model, tmp_path):
         return CliRunner().invoke(main, ["recluster", str(path), *map(str, typed)])
 
     assert run("--k", 4).stdout == f"{model.release_.recluster(4)}\n"
-    assert run("--k", 4, "--out", out).exit_code == 0
+    assert run("--k", 4, "--out", out).stdout == f"{model.release_.recluster(4)}\nWrote {out}.\n"
     assert out.read_text() == model.release_.recluster(4).to_json()
     assert "is there already" in run("--k", 4, "--out", out).stderr
     assert run("--k", 4, "--out", "-").stdout == out.read_text()

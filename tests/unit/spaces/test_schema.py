@@ -75,7 +75,7 @@ WRONG = {
     "a unit of a category": ({"region": {"categories": ["a", "b"], "unit": 1}}, None, "at most beside it, .*Got 'unit'"),
     "an unknown fact": ({"age": {"bounds": (0, 110), "units": 1}}, None, "at most beside it, for column .*Got"),
     "two kinds": ({"age": {"bounds": (0, 110), "categories": ["a", "b"]}}, None, "at most beside it, for column .*Got"),
-    "dates the wrong way round": ({"day": (date(2025, 1, 1), date(2020, 1, 1))}, None, "two dates, the lower first"),
+    "dates the wrong way round": ({"day": (date(2025, 1, 1), date(2020, 1, 1))}, None, "two dates.*the lower first"),
     "days in another spelling": ({"day": ("01.01.2023", "31.12.2024")}, None, "two dates.*Got '01.01.2023' instead"),
     "a day that is none": ({"day": ["2023-13-01", "2024-12-31"]}, None, "two dates.*Got '2023-13-01' instead"),
     "no dates": ({"day": {"dates": ["2020-13-01", "2021-01-01"]}}, None, "two dates"),

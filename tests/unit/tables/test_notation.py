@@ -207,3 +207,9 @@ def test_a_text_column_is_numbers_only_where_a_notation_was_declared():
     assert read_source(table, said.names, schema=said).nonprivate_rows.tolist() == [[1.5, 1.0]]
     with pytest.raises(ParameterError, match="must hold numbers"):
         read_source(table, ("x", "y"), schema=schema_of({"x": {"bounds": (0, 9), "unit": 2}, **both}, None, "a"))
+
+
+def test_notations_may_be_typed_in_small_letters_and_with_more_decimals():
+    days = {"dates": ("2020-01-01", "2021-01-01"), "formats": ["dd.mm.yyyy", "DD.MM.YYYY"]}
+    for facts, kept in (({"bounds": (0, 9999), "formats": ["1,234.56", "1,234.5"]}, "1,234.5"), (days, "DD.MM.YYYY")):
+        assert column_of("x", facts, "here").formats == (kept,)

@@ -193,7 +193,7 @@ def _bounds(release: AnyRelease, rules: Policy) -> Line:
     if "schema" not in rules.asked:
         return Line("Bounds", None, "The policy names no schema.")
     told = f"not inside the ones of {rules.asked['schema']}, or not there: {', '.join(outside)}"
-    words = told if outside else f"all {len(columns)} columns are inside the ones of {rules.asked['schema']}"
+    words = told if outside else f"columns inside the ones of {rules.asked['schema']}: all of {len(columns)}"
     return Line("Bounds", not outside, f"{words[0].upper()}{words[1:]}.")
 
 
