@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nested import edited, places
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, ReleaseError, describe, max_coverage, read_release
 from spinney.cli.main import main
 
@@ -36,28 +37,7 @@ def records():
     yield describe(release, table, bounds=bounds, epsilon=1.0, bins=3, noise_seed=0).to_dict()
 
 
-RECORDS = list(records())
-
-
-def places(record, path=()):
-    """Yield where every value of a record is."""
-    items = record.items() if isinstance(record, dict) else enumerate(record) if isinstance(record, list) else ()
-    for name, value in items:
-        yield (*path, name)
-        yield from places(value, (*path, name))
-
-
-def changed(record, path, value, drop):
-    """Return a copy of a record with one value replaced or left out."""
-    record = json.loads(json.dumps(record))
-    inner = record
-    for name in path[:-1]:
-        inner = inner[name]
-    if drop:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = value
-    return record
+RECORDS = [json.loads(json.dumps(record)) for record in records()]
 
 
 @st.composite
@@ -66,7 +46,7 @@ def mutated(draw):
     record = RECORDS[which]
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(list(places(record))))
-        record = changed(record, path, draw(ODD), draw(st.booleans()))
+        record = edited(record, path, *draw(ODD.map(lambda one: [one]) | st.just([])))
     text = json.dumps(record)
     cut = draw(st.integers(0, len(text))) if draw(st.integers(0, 9)) == 0 else len(text)
     return text[:cut]
@@ -97,6 +77,6 @@ def test_columns_of_no_known_kind_are_refused(kind, tmp_path):
     described = [record for record in RECORDS if record.get("columns") and isinstance(record["columns"][0], dict)]
     assert described
     for record in described:
-        path.write_text(json.dumps(changed(record, ("columns", 0, "kind"), kind, False)), encoding="utf-8")
+        path.write_text(json.dumps(edited(record, ("columns", 0, "kind"), kind)), encoding="utf-8")
         with pytest.raises(ReleaseError, match="incomplete or damaged"):
             read_release(path)

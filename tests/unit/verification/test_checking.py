@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from nested import edited, leaves
 from spinney import Ledger, ParameterError, PrivateKMeans, ReleaseError, verify
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.splitting import split_rule, worst_loss
@@ -69,26 +70,13 @@ def test_all_questions_mechanisms_and_measures_are_among_these(records):
     }
 
 
-def numbers_in(value, path=()):
-    """Yield the path and value of every number, in text or not."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from numbers_in(part, (*path, name))
-    elif isinstance(value, list):
-        for i, part in enumerate(value):
-            yield from numbers_in(part, (*path, i))
-    elif (isinstance(value, int | float) and not isinstance(value, bool)) or fraction_of(value) is not None:
-        yield path, value
-
-
-def edited(record, path, value):
-    other = copy.deepcopy(record)
-    *way, last = path
-    place = other
-    for step in way:
-        place = place[step]
-    place[last] = value
-    return other
+def numbers_in(record):
+    """Return the path and value of every number, in text or not."""
+    return [
+        (path, one)
+        for path, one in leaves(record)
+        if (isinstance(one, int | float) and not isinstance(one, bool)) or fraction_of(one) is not None
+    ]
 
 
 #: Numbers that may be edited and leave a lawful release: more noise, a weaker promise, less said.

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nested import edited, leaves
 from spinney import Ball, PrivateKMeans, PrivateKMedian, ReleaseError, verify
 from spinney.datasets import patients, patients_schema
 from spinney.tables.schema_files import read_schema
@@ -52,25 +53,14 @@ PLACED = {
 }  # fmt: skip
 
 
-def numbers(value, path):
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    if items is None:
-        return [path] if isinstance(value, int | float) else []
-    return [place for name, part in items for place in numbers(part, (*path, name))]
-
-
 @settings(max_examples=200, deadline=None, database=None)
 @given(data=st.data())
 def test_any_number_that_is_moved_out_of_its_bounds_is_refused(data, made):
-    record = copy.deepcopy(made[data.draw(st.sampled_from(sorted(made)))])
-    places = [place for name in sorted(PLACED & record.keys()) for place in numbers(record[name], (name,))]
-    place = data.draw(st.sampled_from(places))
-    part = record
-    for step in place[:-1]:
-        part = part[step]
-    whole = isinstance(part[place[-1]], int)
-    beyond = [10**6, 10**9] if whole else [-1e-3, -1e6] if place[0] == "sizes" else [-1e6, 1e6, 1e300]
-    part[place[-1]] = data.draw(st.sampled_from(beyond))
+    record = made[data.draw(st.sampled_from(sorted(made)))]
+    numbers = [(place, one) for place, one in leaves(record) if place[0] in PLACED and isinstance(one, int | float)]
+    place, number = data.draw(st.sampled_from(numbers))
+    beyond = [-1e-3, -1e6] if place[0] == "sizes" else [-1e6, 1e6, 1e300]
+    record = edited(record, place, data.draw(st.sampled_from([10**6, 10**9] if isinstance(number, int) else beyond)))
     assert not all(check.holds for check in check_contents(record)), place
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nested import edited, places, value_at
 from spinney import DataError, Ledger
 from spinney.ledgers.entries import MOST_BITS
 from spinney.privacy.charges import Charge, Measure
@@ -97,15 +98,6 @@ VALUES = st.sampled_from(
 )  # fmt: skip
 
 
-def places(value, path=()):
-    """Yield the way to every value in a record."""
-    if path:
-        yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in inside:
-        yield from places(part, (*path, name))
-
-
 @settings(max_examples=400, deadline=None, database=None)
 @given(data=st.data())
 def test_any_change_of_a_field_with_its_checks_made_anew_is_taken_by_both_or_by_neither(data, books, tmp_path_factory):
@@ -122,15 +114,11 @@ def test_any_change_of_a_field_with_its_checks_made_anew_is_taken_by_both_or_by_
         records[at]["way"] = data.draw(st.sampled_from(["open", "pure", "gaussian", "5.5", "1.0", "inf"]))
     else:
         way = data.draw(st.sampled_from([one for one in places(records[at]) if one != ("format",)]))
-        place = records[at]
-        for step in way[:-1]:
-            place = place[step]
-        if what == "set":
-            place[way[-1]] = data.draw(VALUES)
-        elif what == "drop":
-            del place[way[-1]]
-        else:
+        if what == "add":
+            place = value_at(records[at], way[:-1])
             (place if isinstance(place, dict) else records[at])["more"] = data.draw(VALUES)
+        else:
+            records[at] = edited(records[at], way, *[data.draw(VALUES)] * (what == "set"))
     both_take(chained(records), tmp_path_factory.getbasetemp())
 
 

@@ -1,6 +1,5 @@
 """Every release fits the published schema of its version, and the schema tells every field."""
 
-import copy
 from dataclasses import fields
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nested import edited, places
 from spinney.releases.promise import STATED, VERSIONS, Promise
 from spinney.verification import schema
 from spinney.verification.shape import SCHEMAS, misfit
@@ -39,14 +39,6 @@ def test_every_version_that_is_read_has_a_schema_and_every_kind_is_in_the_last()
         assert set(branches[kind.format]["required"]) == told - STATED
 
 
-def places(value, path=()):
-    """Yield the path of everything inside."""
-    yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in inside:
-        yield from places(part, (*path, name))
-
-
 JUNK = [None, True, -1, 0.5, "", "inf", "1/0", "-1", "x" * 50, [], {}, [[]]]
 
 
@@ -54,13 +46,7 @@ JUNK = [None, True, -1, 0.5, "", "inf", "1/0", "-1", "x" * 50, [], {}, [[]]]
 @given(data=st.data())
 def test_the_checker_agrees_with_the_reference(data, records):
     jsonschema = pytest.importorskip("jsonschema")
-    record = copy.deepcopy(records[data.draw(st.sampled_from([*MAKERS, *NOT_PRIVATE]))])
-    *way, last = data.draw(st.sampled_from([path for path in places(record) if path]))
-    place = record
-    for step in way:
-        place = place[step]
-    if data.draw(st.booleans()):
-        place[last] = data.draw(st.sampled_from(JUNK))
-    else:
-        del place[last]
+    record = records[data.draw(st.sampled_from([*MAKERS, *NOT_PRIVATE]))]
+    junk = data.draw(st.sampled_from(JUNK).map(lambda one: [one]) | st.just([]))
+    record = edited(record, data.draw(st.sampled_from(list(places(record)))), *junk)
     assert (misfit(record, SCHEMAS[-1]) is None) == jsonschema.Draft202012Validator(schema()).is_valid(record)
