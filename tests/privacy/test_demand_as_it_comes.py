@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import FiniteMetric, ParameterError, PrivateKMedoids
+from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMedoids, verify
 from spinney.audit import NoiselessSource, replay
 from spinney.curators.demand import DemandBackend, DemandRows, Weighed
 from spinney.privacy import Adjacency, Unit
@@ -40,6 +41,21 @@ def test_a_weighed_row_is_that_many_rows(rows, adjacency):
     unit = Unit(adjacency, 4)
     found = counts(places, unit, weighed=Weighed(times.astype(np.int64), 4))
     np.testing.assert_array_equal(found, counts(np.repeat(places, times.astype(int)), unit))
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from([-1, 0, 3, 30]), st.integers(0, 4), st.sampled_from("ab")), max_size=9),
+    cap=st.integers(1, 3),
+    adjacency=st.sampled_from(list(Adjacency)),
+    draw=st.randoms(use_true_random=False),
+)
+def test_the_order_of_weighed_rows_of_persons_is_of_no_account(rows, cap, adjacency, draw):
+    def found(rows):
+        places, times, names = zip(*rows, strict=True) if rows else ((), (), ())
+        weighed = Weighed(np.array(times, dtype=np.int64), 4)
+        return counts(np.array(places, dtype=float), Unit(adjacency, 4 * cap), list(names), weighed).tolist()
+
+    assert found(rows) == found(draw.sample(rows, len(rows)))
 
 
 #: Largest weight 2.5 in steps of 1: a row counts 0, 1 or 2 times.
@@ -84,12 +100,45 @@ def test_weights_are_cut_to_whole_steps():
             PrivateKMedoids(1, epsilon=1.0, space=PLANE, **wrong).plan()
 
 
-def test_the_promise_of_weighed_rows_is_about_as_many_rows():
+@pytest.mark.parametrize("cap", [None, 2])
+@pytest.mark.parametrize("most", [None, 1, 5])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_weights_change_noise_and_never_who_is_protected(cap, most, adjacency, tmp_path):
+    """A row that counts five times is no group of rows: a ledger, a policy and readers of groups rely on persons."""
+    model = PrivateKMedoids(
+        2, epsilon=1.0, space=PLANE, max_rows_per_group=cap, max_row_weight=most, adjacency=adjacency.value, random_state=0
+    )
+    places = np.arange(40) % 25
+    given = {"groups": None if cap is None else places, "row_weights": None if most is None else np.ones(40)}
+    path = tmp_path / "release.json"
+    for own in (None, 10):
+        ledger = Ledger(tmp_path / f"{own}.ledger", epsilon=1.0, adjacency=adjacency.value, max_rows_per_group=own)
+        if (own is None) == (cap is None):
+            release = model.fit(places, **given, ledger=ledger).release_
+            assert ledger.entries[0].max_rows_per_group == release.max_rows_per_group == cap
+            release.to_json(path)
+            assert verify(path, ledger=ledger.path).holds
+        else:
+            with pytest.raises(ParameterError, match="one ledger has one unit"):
+                model.fit(places, **given, ledger=ledger)
+            assert ledger.entries == ()
+    unit = "row" if cap is None else "group of at most 2 counted rows"
+    assert release.statement.endswith(f"one {unit}")
+    assert model.plan().promise.endswith(f"one {unit}")
+    assert ("group" in release.preprocessing) == (cap is not None)
+    assert ("weight" in release.preprocessing) == ("weight" in str(model.plan())) == (most is not None)
+    record = json.loads(path.read_text())
+    for wrong in {1, 2, 5} - {most or 1}:  # noise is for as many times
+        path.write_text(json.dumps({**record, "row_times": wrong}))
+        assert not verify(path).holds
+
+
+def test_the_noise_of_weighed_rows_is_for_as_many_rows():
     model = PrivateKMedoids(1, epsilon=3.0, space=PLANE, max_row_weight=5.0, row_weight_step=0.5, noise_seed=0)
     plain = PrivateKMedoids(1, epsilon=3.0, space=PLANE, max_rows_per_group=10, noise_seed=0)
-    assert str(model.plan()) == str(plain.plan())
+    assert model.plan().rows == plain.plan().rows
     places, weights = np.repeat([3, 12], 60), np.tile([0.5, 4.9, 77.0], 40)
-    assert model.fit(places, row_weights=weights).release_.max_rows_per_group == 10
+    assert model.fit(places, row_weights=weights).release_.row_times == 10
     copies = Weights(5.0, 0.5).times(weights)
     exact = [one.set_params(epsilon=math.inf, random_state=0, noise_seed=None) for one in (model, plain)]
     weighed = exact[0].fit(places, row_weights=weights).release_
@@ -169,6 +218,21 @@ def test_no_bits_of_a_position_or_a_weight_warn_or_raise(space, bits, power):
             for i in range(len(rows)):
                 assert demand_places(rows[i : i + 1], space, None)[0] == together[i]
                 assert Weights(2.5, 1.0).times(numbers[i : i + 1])[0] == times[i]
+
+
+@pytest.mark.parametrize("space", [PLANE, GLOBE], ids=["plane", "globe"])
+def test_no_class_of_the_caller_sees_a_position(space):
+    seen = []
+
+    class Spy(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
+            seen.append(inputs)
+            plain = [one.view(np.ndarray) if isinstance(one, Spy) else one for one in inputs]
+            return getattr(ufunc, method)(*plain, **options).view(Spy)
+
+    spied = replace(space, coordinates=space.coordinates.view(Spy))
+    demand_places(np.full((3, 2), 8.25), spied, 5.0)
+    assert not any(np.any(np.asarray(one) == 8.25) for inputs in seen for one in inputs)
 
 
 @pytest.mark.parametrize("size", [*range(8), 33])

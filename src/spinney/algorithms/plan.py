@@ -184,7 +184,7 @@ class Plan(Showable):
     def promise(self) -> str:
         """What will be promised, in a line."""
         problem = self.problem
-        unit = f"group of at most {problem.unit.max_rows} counted rows" if self.grouped else "row"
+        unit = f"group of at most {problem.rows_of_group} counted rows" if self.grouped else "row"
         change = "replace" if problem.unit.replaces else "add or remove"
         return f"Promise: epsilon {float(problem.budget.epsilon):g}, delta {float(problem.budget.delta):g}; {change} one {unit}"
 
@@ -199,6 +199,8 @@ class Plan(Showable):
         ]
         if problem.budget.delta > 0 and all(charge.measure is Measure.PURE and not charge.delta for charge in self.charges):
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
+        if problem.row_times is not None:
+            lines.append(f"A row counts by its weight, up to {problem.row_times} times: noise and sizes are in such times.")
         if problem.budget.loose is not None:
             lines.append(" ".join(problem.budget.loose.split()))
         if isinstance(problem, PointProblem) and problem.counted_as is not None:

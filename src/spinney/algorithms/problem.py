@@ -48,6 +48,13 @@ class Problem(ABC):
     what: ClassVar[str]
     #: Columns of numbers; 0 if rows are not numbers.
     n_features: int = 0
+    #: How often a row counts at most, if it does so by its weight: the unit holds as many times its rows.
+    row_times: int | None = None
+
+    @property
+    def rows_of_group(self) -> int:
+        """The most rows of a group that count, each once or by its weight."""
+        return self.unit.max_rows // (self.row_times or 1)
 
     @property
     def shown(self) -> Self:
@@ -220,8 +227,9 @@ class SiteProblem(Problem):
             space=space.described,
             coordinates=None if space.coordinates is None else space.coordinates[sites],
             names=None if space.names is None else tuple(space.names[site] for site in sites),
-            preprocessing=prepared_names(*named, adjacency, promise["max_rows_per_group"]),
+            preprocessing=prepared_names(*named, adjacency, promise["max_rows_per_group"], self.row_times),
             missing_values=missing_names(*named, adjacency),
+            row_times=self.row_times,
             goal=goal,
             assignment=result.assignment,
             unserved=result.private_unserved,

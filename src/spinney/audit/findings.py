@@ -24,7 +24,7 @@ def _written(number: float) -> float | str:
 def words_of(fit: Any) -> str:
     """Return what a fit is, in words: its problem, its algorithm, and who is protected."""
     unit = fit.problem.unit
-    persons = f", {unit.max_rows} rows of a person" if fit.grouped else ""
+    persons = f", {fit.cap} rows of a person" if fit.grouped else ""
     return f"{fit.problem.title}, algorithm {fit.algorithm.name!r}, {unit.adjacency.value}{persons}"
 
 

@@ -136,11 +136,13 @@ def asked_of(release: Any) -> dict[str, Any]:
             "This release cannot be audited here.",
             "a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm.",
         )
+    times = getattr(release, "row_times", None)  # such a row is a group of as many
+    rows = release.max_rows_per_group if times is None else (release.max_rows_per_group or 1) * times
     wide = len(release.domain["lower"]) if solves == "points" else 1
     return {
         "function": None, "estimator": estimator, "algorithm": algorithm_of(algorithm, release.parameters, solves),
         "n_clusters": release.k, "n_features": wide, "epsilon": release.promised_epsilon, "delta": release.delta,
-        "adjacency": release.adjacency, "max_rows_per_group": release.max_rows_per_group,
+        "adjacency": release.adjacency, "max_rows_per_group": rows,
     }  # fmt: skip
 
 

@@ -65,8 +65,7 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
     from spinney.cli.fitting import OWNER, declared, left_words, plan_facts
 
-    plan, unit = facts.fit.plan(n_guess, OWNER), facts.fit.problem.unit
-    cap = unit.max_rows if facts.fit.grouped else None
+    plan, unit, cap = facts.fit.plan(n_guess, OWNER), facts.fit.problem.unit, facts.fit.cap
     if wants_json():
         click.echo(as_json(plan_facts(plan, ledger, unit.adjacency.value, cap)))
         return

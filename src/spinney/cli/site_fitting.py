@@ -213,7 +213,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, private: DemandFile,
     fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
     plan = fit.plan(n_guess, f"{OWNER}.plan")
     if wants_json():
-        return as_json(plan_facts(plan, None, parameters["adjacency"], fit.problem.unit.max_rows if fit.grouped else None))
+        return as_json(plan_facts(plan, None, parameters["adjacency"], fit.cap))
     return str(plan)
 
 

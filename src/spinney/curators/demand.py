@@ -95,8 +95,9 @@ class DemandBackend(Backend):
         if groups is not None:
             known = known_points(nonprivate_rows, ground.n_points)
             values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)[:, None]  # rows that name no point are alike
-            if times is not None:
-                values = np.column_stack([np.where(times > 0, values[:, 0], np.nan), times])
+            if times is not None:  # and so are those that count no time; of the others those that count as often
+                lost = FALLBACK if unit.replaces else np.nan
+                values = np.column_stack([np.where(known & (times > 0), nonprivate_rows, lost).astype(np.float64), times])
             cap = Unit(unit.adjacency, unit.max_rows // (1 if weighed is None else weighed.most))
             mask = kept_rows(groups, lambda: [values], cap, key())
             times = mask if times is None else times * mask

@@ -67,7 +67,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         Needed with ``fit(demand, groups=...)``: the most rows of a group that count.
     max_row_weight, row_weight_step : float, default None and 1.0
         Needed with ``fit(demand, row_weights=...)``: a row of weight w counts as w / row_weight_step rows, rounded down, of up to
-        max_row_weight / row_weight_step, and the promise is about a group of that many rows. Sizes are numbers of such rows.
+        max_row_weight / row_weight_step, and noise is for as many. Sizes are numbers of such rows.
     snap_limit : float, optional
         How far a position may be from the nearest point of the space, in meters if its coordinates are degrees; a row that is
         farther is missing.

@@ -46,7 +46,7 @@ def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Ite
         entry = ledger.spend(
             charges,
             adjacency=unit.adjacency.value,
-            max_rows_per_group=unit.max_rows if fit.grouped else None,
+            max_rows_per_group=fit.cap,
             promised=Budget(budget.epsilon, budget.delta * (not Tally([charges]).is_pure)),
             objective=fit.problem.objective,
             algorithm=fit.algorithm.name,

@@ -28,6 +28,11 @@ class Fit:
     #: How many rows a user expects, of a fit of points; the release says so, and nothing else depends on it.
     n_guess: int | None = None
 
+    @property
+    def cap(self) -> int | None:
+        """The most rows of a group that count; None if the unit is a row."""
+        return self.problem.rows_of_group if self.grouped else None
+
     def plan(self, n_guess: int | None = None, owner: str = "plan") -> Plan:
         """Return every question with its charge and noise; an algorithm may refuse the problem, and an owner's guess be none."""
         check_guess(n_guess, owner)

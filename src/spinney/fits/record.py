@@ -97,7 +97,7 @@ def repeat_fields(algorithm: object, random_state: Any, noise_seed: Any, made: d
     }
 
 
-def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, model: str) -> dict[str, Any]:
+def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, cap: int | None, model: str) -> dict[str, Any]:
     """Return the fields that every release has, from the plan and from what was spent of it."""
     budget, unit = problem.budget, problem.unit
     uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
@@ -109,7 +109,7 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
         "promised_epsilon": float(budget.epsilon),
         "delta": float(budget.delta) if uses_delta else 0.0,
         "adjacency": unit.adjacency.value,
-        "max_rows_per_group": unit.max_rows if grouped else None,
+        "max_rows_per_group": cap,
         "noise": noise,
         "charges": ledger.entries,
         "version": __version__,

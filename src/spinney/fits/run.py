@@ -171,7 +171,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
                 ledger.begin(made["entry"])
             curator = rows.gate(backend, problem.unit, spent, source)
             result = algorithm.run(Purse(curator), problem.shown, rng)
-        promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
+        promise = promise_fields(problem, spent, source, fit.cap, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)
         release = release if fit.n_guess is None else replace(release, n_guess=fit.n_guess)

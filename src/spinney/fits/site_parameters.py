@@ -77,7 +77,7 @@ def check_row_weights(typed: Mapping[str, Any], owner: str) -> Weights | None:
 def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     """Return a fit of sites from what was typed, or raise a ParameterError that says what to type.
 
-    A row of weight w counts as w / row_weight_step rows of one group.
+    A row of weight w counts as w / row_weight_step rows, and the unit holds all of them.
     """
     typed = {"random_state": None, "noise_seed": None, "goal": None, "weights": None, "max_clusters": None, **typed}
     check_count(typed, owner)
@@ -88,8 +88,7 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     if weights is not None:
         check(owner, typed, {"max_rows_per_group": cap_of(has_groups)})
         typed |= {"max_rows_per_group": weights.most * (typed["max_rows_per_group"] or 1)}
-        has_groups = True
-    budget, unit = check_promise(typed, owner, has_groups, "sites")
+    budget, unit = check_promise(typed, owner, has_groups or weights is not None, "sites")
     check(owner, typed, {"space": SITES["space"], "power": SITES["power"], "goal": GOAL})
     space = typed["space"]
     existing = _existing(typed["existing_sites"], space, owner)
@@ -103,6 +102,7 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     problem = SiteProblem(
         k=k, power=int(typed["power"]), space=space, existing=existing, budget=budget, unit=unit, goal=goal,
         is_counted=is_counted, weights=_point_weights(typed["weights"], space.n_points, owner),
+        row_times=None if weights is None else weights.most,
     )  # fmt: skip
     algorithm = choose(typed["algorithm"], "sites")
     if not (problem.is_plain or getattr(algorithm, "has_goals", False)):

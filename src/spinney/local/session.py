@@ -162,7 +162,7 @@ class Session:
         till, charges = Till(ledger), {charge.name: charge for charge in ledger.planned}
         for name, text in asked:
             till.paid(text, charges[name])
-        promise = promise_fields(problem, ledger, SecureSource(), False, DEVICES)
+        promise = promise_fields(problem, ledger, SecureSource(), None, DEVICES)
         made: dict[str, str | None] = {"date": today(), "ledger": None, "entry": None}
         promise |= repeat_fields(algorithm, self.random_state, None, made)
         release: Release = problem.release(result, algorithm.name, problem.names, promise)

@@ -26,12 +26,14 @@ def missing_names(thing: str, first: str, adjacency: str) -> str:
     return _missing(f"rows that name no {thing}", first, adjacency)
 
 
-def _rules(first: str, missing: str, cap: int | None) -> str:
+def _rules(first: str, missing: str, cap: int | None, times: int | None = None) -> str:
     """Return the rules in one sentence: what happens to rows without a value, and to the rows of a group."""
     rules = [*([first] if first else []), missing]
     if cap is not None:
         rows = "one row" if cap == 1 else f"at most {cap} rows"
         rules.append(f"rows without a name of a group dropped, and {rows} of a group counted, chosen by secret draws")
+    if times is not None:
+        rules.append(f"each row counted by its weight, {'once at most' if times == 1 else f'at most {times} times'}")
     return "; ".join([*rules, BEFORE])
 
 
@@ -50,6 +52,6 @@ def prepared_description(adjacency: str, cap: int | None) -> str:
     return _rules(first, missing, cap)
 
 
-def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:
+def prepared_names(thing: str, first: str, adjacency: str, cap: int | None, times: int | None = None) -> str:
     """Return what was done to rows that name a thing, or nothing and are read as the first where they cannot be dropped."""
-    return _rules("", missing_names(thing, first, adjacency), cap)
+    return _rules("", missing_names(thing, first, adjacency), cap, times)

@@ -47,6 +47,8 @@ class SiteRelease(ClusterRelease):
         Whom each point of the space goes to, by the place of its site, or -1 for nobody, if it is not simply the nearest.
     unserved : float or None
         The noisy number of rows that go to nobody, if some points do; its margin is `sizes_margin`.
+    row_times : int or None
+        How often a row counts at most, if it does so by its weight; sizes are sums of such times.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -69,6 +71,7 @@ class SiteRelease(ClusterRelease):
     goal: dict[str, Any] | None = None
     assignment: NDArray[np.int64] | None = None
     unserved: float | None = None
+    row_times: int | None = None
     format: str = "spinney-sites/3"
 
     def __repr__(self) -> str:
@@ -124,6 +127,7 @@ class SiteRelease(ClusterRelease):
             and self.power in (1, 2)
             and (self.names is None or len(self.names) == count)
             and self._is_assigned(n, count)
+            and (self.row_times is None or (type(self.row_times) is int and self.row_times >= 1))
             and all(isinstance(text, str) for text in (self.algorithm, *(self.names or ())))
         )
 

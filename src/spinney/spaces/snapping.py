@@ -31,6 +31,7 @@ def nearest_points(coordinates: FloatArray, degrees: bool, positions: Any, limit
     """
     from scipy.spatial import cKDTree  # type: ignore[import-untyped]
 
+    coordinates = np.array(coordinates, dtype=np.float64)  # of no class of the caller's, whose methods would see positions
     points = on_sphere(coordinates) if degrees else coordinates
     different, first = np.unique(points, axis=0, return_index=True)
     order = np.argsort(first)

@@ -103,7 +103,7 @@ def _noise(record: dict[str, Any]) -> list[Check]:
     is_description = kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
     measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
-    rows = record["max_rows_per_group"] or 1
+    rows = (record["max_rows_per_group"] or 1) * record.get("row_times", 1)
     setting = Setting(record["adjacency"] == "replace", rows, columns or len(described), measured, is_description)
     found = []
     for charge, noise in zip(charges, records, strict=True):
