@@ -68,7 +68,7 @@ def drop_stale_kernels():
     digest = digest_of_kernels(SOURCE)
     if not STAMP.exists() or STAMP.read_text() != digest:
         for compiled in SOURCE.rglob("*.nb[ic]"):
-            compiled.unlink()
+            compiled.unlink(missing_ok=True)  # another run may have been first
         STAMP.parent.mkdir(exist_ok=True)
         STAMP.write_text(digest)
 

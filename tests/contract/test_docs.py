@@ -107,6 +107,23 @@ def test_examples_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     run_page(read(page), page)
 
 
+def test_examples_of_the_first_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n.*?^```$", read("../README.md"), flags=re.DOTALL | re.MULTILINE)
+    assert blocks
+    run_page("\n".join(blocks), "README.md")
+
+
+@pytest.mark.parametrize(("page", "most"), [("README.md", 900), ("ARCHITECTURE.md", 2_500)])
+def test_the_first_pages_are_short(page, most):
+    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= most
+
+
+def test_each_version_in_the_changelog_is_short():
+    versions = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    assert max(len(version.split()) for version in versions) <= 1_200
+
+
 def test_security_names_no_address_that_the_metadata_does_not_have():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     people = [*project.get("authors", []), *project.get("maintainers", [])]

@@ -301,3 +301,27 @@ def test_every_proof_named_exists():
 
     assert offenders(lambda path: {page for page in named(path) if not (ROOT / page).is_file()}) == {}
     assert len(set().union(*map(named, MODULES))) > 10
+
+
+#: An option of a command in a text; lines to be typed and options of the compiler of kernels may have them.
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+TYPED = ("spinney ", "--std=", "--fmad=")
+
+
+def quoted_flags(path):
+    """Yield every text of a module that speaks of a flag, the parts of one with values in it put together."""
+    skipped = set()
+    for node in ast.walk(parse(path)):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in skipped else ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            skipped.update(map(id, node.values if text.startswith("spinney ") else ()))  # its parts are no texts of their own
+        if isinstance(text, str) and FLAG.search(text) and not text.startswith(TYPED):
+            yield text
+
+
+def test_no_text_outside_the_command_line_quotes_a_flag():
+    """What a Python user reads speaks of parameters; the command line translates."""
+    assert FLAG.search("see --columns")
+    assert not FLAG.search("a--b, a -- b, ---")
+    assert offenders(quoted_flags, [p for p in MODULES if p.relative_to(SRC).parts[0] != "cli"]) == {}

@@ -1,6 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from spinney.solvers.exchanges import Exchanges
+from spinney.solvers.reverse_greedy import thin_out
 from spinney.solvers.weighted import improve, seed, solve, total_cost
 from spinney.spaces.nearest import nearest
 
@@ -92,3 +96,35 @@ def test_solving_finds_the_clusters(power):
     np.testing.assert_allclose(np.sort(haunted.centers, axis=0), np.sort(solution.centers, axis=0), rtol=1e-6)
     distances = np.sqrt(((points[:, None] - solution.centers) ** 2).sum(axis=2))
     assert total_cost(points, solution.centers, power) == pytest.approx((distances.min(axis=1) ** power).sum())
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_center_that_goes_is_the_one_whose_loss_costs_least(power, k):
+    for start in range(30):
+        rng = np.random.default_rng(start)
+        points, weights, centers = rng.normal(size=(40, 2)), rng.integers(0, 4, 40).astype(float), rng.normal(size=(k, 2))
+        uniforms, exchanges = rng.random(3), Exchanges(points, weights, centers, power)
+        found = exchanges.exchanged(uniforms[:1])
+        (gone,) = np.flatnonzero((found != centers).any(axis=1))
+        come = found[gone]
+        assert (points == come).all(axis=1).any()
+        others = (np.vstack([np.delete(centers, j, axis=0), come]) for j in range(k))
+        costs = [cost_of(points, weights, one, power) for one in others]
+        assert costs[gone] == pytest.approx(min(costs))
+        each = [cost_of(points, weights, exchanges.exchanged(one[None]), power) for one in uniforms]
+        assert cost_of(points, weights, exchanges.exchanged(uniforms), power) == pytest.approx(min(each))
+
+
+@given(start=st.integers(0, 2**32), m=st.integers(1, 9), k=st.integers(1, 9), power=st.sampled_from([1, 2]))
+@settings(max_examples=60)
+def test_the_center_that_is_missed_least_goes_first(start, m, k, power):
+    rng = np.random.default_rng(start)
+    centers, weights = rng.normal(0, 1, (m, 2)), rng.uniform(0, 5, m) * (rng.random(m) < 0.8)
+    left = list(range(m))
+    while len(left) > k:
+        options = [[one for one in left if one != gone] for gone in left]
+        left = min(options, key=lambda option: cost_of(centers, weights, centers[option], power))
+    kept = thin_out(centers, weights, k, power)
+    assert len(kept) == min(m, k)
+    assert np.isclose(*(cost_of(centers, weights, centers[some], power) for some in (kept, left)))
