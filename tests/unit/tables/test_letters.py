@@ -1,6 +1,8 @@
 """Whatever is read letter by letter is what the patterns say, bit for bit, in whatever company a cell stands."""
 
+import inspect
 import re
+from contextlib import nullcontext
 from datetime import date, timedelta
 from itertools import permutations, product
 from random import Random
@@ -9,12 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.messy import made, schema
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
+from spinney.tables import letters
 from spinney.tables.encoding import codes
 from spinney.tables.letters import decided
 from spinney.tables.notation import text_cell
@@ -52,8 +55,10 @@ RESTS = ["", "", "", " 10:15", "T1", "t1", " ", " \n", " 1\n2", "T\r1", " \x1f",
 def amount(column, draw):
     """Return a number in some notation, signs around it."""
     thousands, decimal = NOTATION.fullmatch(draw.choice(column.formats or ("1234.5",))).groups()
-    sizes = [draw.choice([0, 1, 2, 3]), *(draw.choice([3, 3, 3, 2, 4]) for _ in range(draw.choice([0, 1, 2, 2, 3])))]
-    whole = draw.choice([thousands, thousands, "", "\u00a0"]).join(f"{draw.randrange(10**size):0{size}}" for size in sizes)
+    sizes = [draw.choice([0, 1, 2, 3, 3, 4]), *(draw.choice([3, 3, 3, 2, 4]) for _ in range(draw.choice([0, 1, 2, 2, 3])))]
+    whole = draw.choice([thousands, thousands, "", "\u00a0"]).join(
+        f"{draw.randrange(10**size):0{size}}" if size else "" for size in sizes
+    )
     text = whole + draw.choice(["", decimal]) + draw.choice(["", str(draw.randrange(10 ** draw.randrange(1, 13)))])
     signs = ["", *column.signs]
     text = draw.choice(["", "", "-", "+"]) + draw.choice(["", "", " "]) + text
@@ -134,6 +139,60 @@ def test_what_is_decided_is_what_patterns_say(column, draw, text, start, end):
     for frame in frames if column.is_coded else []:
         rows = read_source(frame, ("x",), schema=Schema((column,))).nonprivate_rows
         assert bits(rows[:, 0]).tolist() == bits(wanted).tolist()
+
+
+#: Faults of the compiled reader, which the search above must find: what is there, and what might be.
+FAULTS = {
+    "digits": ("DIGITS = 15", "DIGITS = 18"),
+    "century": ("OLDEST_SHORT = 2000, 70", "OLDEST_SHORT = 2000, 69"),
+    "first group": ("1 <= place - group <= 3", "1 <= place - group <= 4"),
+    "groups": ("place - group == 3 if groups", "place - group >= 2 if groups"),
+    "last group": ("(groups and stop - group != 3)", "False"),
+    "no digits": ("stop == group or ", ""),
+    "sign": ("-number if letters[start] == MINUS", "-number if letters[start] == PLUS"),
+    "first notation wins": ("if fits[row] != FAILS or start == end", "if fits[row] == UNSURE or start == end"),
+    "leap years": (" and (year % 100 != 0 or year % 400 == 0)", ""),
+    "year zero": ("fit == UNSURE or year == 0", "fit == UNSURE"),
+    "one digit": ("fewest if kind in (MONTH, DAY) else WIDTHS[kind]", "1"),
+    "behind a day": ("letters[place] != BLANK and letters[place] != UPPER_T", "letters[place] > UPPER_T"),
+    "line ends": ("letters[rest] >= BLANK", "letters[rest] >= 0"),
+    "blanks": (r'b"\t\n\v\f\r "', r'b"\t\n\v\f\r\x00 "'),
+    "length": ("- start == end - begin", "- start <= end - begin"),
+    "known signs": ("(sides[0] < 0) | (sides[1] < 0)", "sides[0] < 0"),
+    "codes": (
+        "places = names.places(letters, first, last, is_small(column))",
+        "places = names.places(letters, first, last, True)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *FAULTS])
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_the_search_finds_planted_faults(fault):
+    """Kernels are run as they are written, by Python, whose letters must be wide."""
+    source = inspect.getsource(letters)
+    plain = {
+        "from spinney.compilation import compiled\n": "compiled = lambda kernel: kernel\n",
+        ", np.uint8)": ", np.uint8).astype(int)",
+    }
+    for there, instead in (*plain.items(), *([FAULTS[fault]] if fault else [])):
+        assert source.count(there) >= 1, there
+        source = source.replace(there, instead)
+    faulty = {"__name__": "faulty"}
+    exec(compile(source, "faulty", "exec"), faulty)
+
+    @settings(max_examples=400 if fault else 10, derandomize=True, database=None, phases=[Phase.generate], deadline=None)
+    @given(COLUMNS, st.integers(0, 2**32).map(Random))
+    def search(column, draw):
+        cells = pl.Series("x", [*cells_of(column, draw)], pl.String)
+        found, left = faulty["decided"](cells, column)
+        kept = np.setdiff1d(np.arange(len(cells)), left)
+        if bits(found[kept]).tolist() != bits(by_patterns(cells, column)[kept]).tolist():
+            raise LookupError
+
+    with pytest.raises(LookupError) if fault else nullcontext():
+        search()
 
 
 @pytest.mark.parametrize("notation", ["YYYY-MM-DD", *DATES])
