@@ -186,7 +186,6 @@ def world(tmp_path_factory):
     }  # fmt: skip
     summary.to_json(folder / "checked.json")
     special = {
-        "read_bounds.path": folder / "bounds.json",
         "read_schema.path": folder / "bounds.json",
         "table_columns.path": folder / "table.csv",
         "read_network.path": folder / "roads.csv",

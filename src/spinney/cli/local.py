@@ -54,10 +54,10 @@ def _taken(path: Path) -> ParameterError:
 
 def _session(path: Path, options: dict[str, Any]) -> Any:
     from spinney.local.session import Session
-    from spinney.tables.files import read_bounds
+    from spinney.tables.schema_files import read_schema
 
     given = {name: value for name, value in options.items() if value is not None}
-    by_column = None if "bounds_file" not in given else read_bounds(given["bounds_file"])
+    by_column = None if "bounds_file" not in given else read_schema(given["bounds_file"])
     if path.exists():
         if given:
             raise _taken(path)

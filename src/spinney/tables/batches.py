@@ -18,7 +18,7 @@ from spinney.naming import COMPRESSED, kind_of
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import ArrowStream, stream
-from spinney.tables.encoding import check_schema, coded_columns, with_codes
+from spinney.tables.encoding import check_schema, coded_cells, coded_columns, with_codes
 from spinney.tables.records import COMMAS, Csv, as_names, stream_records
 from spinney.tables.schema import (
     ROWS,
@@ -40,7 +40,7 @@ from spinney.tables.schema import (
     table_files,
     unreadable,
 )
-from spinney.tables.sheets import check_reader, sheet_columns, sheet_header, sheet_names, sheet_numbers
+from spinney.tables.sheets import check_reader, sheet_columns, sheet_header, sheet_names
 from spinney.tables.streams import Batches, batch_rows, without_first
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class _SheetFile(_File):
         facts, count = [self.coded.get(name) or Column(name, "number") for name in self.columns or ()], 0
         for cells in sheet_columns(self.path, [self._places[str(column.name)] for column in facts], size):
             count += len(cells[0])
-            yield np.column_stack([sheet_numbers(one, column) for one, column in zip(cells, facts, strict=True)])
+            yield np.column_stack([coded_cells(one, column) for one, column in zip(cells, facts, strict=True)])
         self.n_rows = count
 
     def read_groups(self) -> Iterator[pl.Series]:

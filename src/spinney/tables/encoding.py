@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, ParameterError
 from spinney.spaces.column import Column
@@ -34,19 +34,17 @@ if TYPE_CHECKING:
 __all__ = [
     "cell_names",
     "check_schema",
+    "coded_cells",
     "coded_columns",
     "codes",
     "declared_cell",
     "is_text",
     "name_cell",
-    "number_cells",
     "with_codes",
 ]
 
 #: What the types of a column must hold, by its kind, in words.
 HOLDS = {"category": "names", "boolean": "truth values", "date": "dates", "number": "numbers"}
-#: Blanks, as polars has them: those of Python without the separators of ASCII.
-WHITE = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace() and not "\x1c" <= letter <= "\x1f")
 #: Steps of a day, by the unit of a type of times.
 DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 #: polars writes days up to this many from the epoch.
@@ -66,22 +64,21 @@ def coded_columns(schema: Schema | None) -> dict[str, Column]:
 
 
 def _text(cell: Any) -> str | None:
-    """Return a text without blanks around it; None of what is none, is empty, or has half a letter, which polars refuses."""
+    """Return a text; None of what is none, or has half a letter, which polars refuses."""
     try:
         cell.encode()
-        return str(cell.replace("\r", " ").strip(WHITE)) or None
+        return str(cell)
     except Exception:  # whatever a cell may raise, it is missing
         return None
 
 
 def _name(cell: Any) -> str | None:
-    """Return what a cell says, as a text; None if it says nothing."""
+    """Return what a cell says, as a text, blanks around it and all; None if it says nothing."""
     try:
         if isinstance(cell, bytes):
             cell = cell.decode("utf-8", "replace")
         if isinstance(cell, str):
-            text = _text(cell)
-            return None if text is None else re.sub(WHOLE, r"\1", text)
+            return _text(cell)
         if isinstance(cell, bool | np.bool_):
             return "true" if cell else "false"
         if isinstance(cell, np.datetime64):
@@ -158,14 +155,16 @@ def name_cell(name: str, dtype: Any) -> pl.Expr | None:
     return None
 
 
-def number_cells(cells: Sequence[Any], column: Column) -> pl.Series:
-    """Return the cells of a frame as numbers: texts in the column's notations, and what is a number as it is."""
+def coded_cells(cells: Sequence[Any], column: Column) -> NDArray[np.float64]:
+    """Return cells as numbers of a column's kind; among numbers, what is one as it is, and texts in the column's notations."""
     import polars as pl
 
+    if column.kind != "number":
+        return codes(cell_names(cells), column).to_numpy()
     is_text = [isinstance(cell, str) for cell in cells]
     texts = pl.Series([_text(cell) if text else None for cell, text in zip(cells, is_text, strict=True)], dtype=pl.String)
     numbers = [None if text else number(cell) for cell, text in zip(cells, is_text, strict=True)]
-    return pl.Series(numbers, dtype=pl.Float64).fill_null(codes(texts, column))
+    return pl.Series(numbers, dtype=pl.Float64).fill_null(codes(texts, column)).to_numpy()
 
 
 def _day(cell: pl.Expr, dtype: Any) -> pl.Expr:

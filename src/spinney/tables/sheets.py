@@ -15,13 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spinney.exceptions import DataError
-from spinney.spaces.column import Column
-from spinney.tables.encoding import cell_names, codes, number_cells
-from spinney.tables.records import unique_names
+from spinney.tables.encoding import cell_names
+from spinney.tables.records import as_names, unique_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,12 +53,9 @@ def sheet_columns(path: Path, places: list[int], size: int) -> Iterator[list[lis
         yield [[row[place] if place < len(row) else None for row in batch] for place in places]
 
 
-def sheet_numbers(cells: list[Any], column: Column) -> NDArray[np.float64]:
-    """Return the cells of a column as numbers."""
-    found = number_cells(cells, column) if column.kind == "number" else codes(cell_names(cells), column)
-    return np.asarray(found.to_numpy())
-
-
 def sheet_names(path: Path, place: int, size: int) -> pl.Series:
     """Return the cells of a column as names of groups."""
-    return cell_names([cell for (cells,) in sheet_columns(path, [place], size) for cell in cells])
+    import polars as pl
+
+    names = cell_names(cell for (cells,) in sheet_columns(path, [place], size) for cell in cells)
+    return names.to_frame().select(as_names(pl.all())).to_series()

@@ -23,7 +23,7 @@ from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import ADDRESS, as_stream, is_a, is_class_of_streams
 from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
-from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, is_text, name_cell, number_cells
+from spinney.tables.encoding import coded_cells, coded_columns, codes, declared_cell, is_text, name_cell
 from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, shielded
 
 if TYPE_CHECKING:
@@ -179,17 +179,10 @@ def read_source(
 
 def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
     """Return a frame as numbers, column by column; no type is refused, for frames take theirs from their cells."""
-    is_pandas = hasattr(frame, "iloc")
     with sealed():
         rows = np.empty((len(frame), len(frame.columns)))
         for place, name in enumerate(frame.columns):
-            if name in coded and coded[name].kind == "number":
-                rows[:, place] = _coded_numbers(frame, place, coded[name])
-            elif name in coded:
-                texts = cell_names(listed(frame.iloc[:, place])) if is_pandas else _polars_texts(frame[:, place])
-                rows[:, place] = codes(texts, coded[name]).to_numpy()
-            else:
-                rows[:, place] = _plain_numbers(frame, place)
+            rows[:, place] = _coded_column(frame, place, coded[name]) if name in coded else _plain_numbers(frame, place)
     return rows
 
 
@@ -199,30 +192,21 @@ def _plain_numbers(frame: Any, place: int) -> NDArray[np.float64]:
     return np.asarray(numeric_array(one), dtype=np.float64)[:, 0]
 
 
-def _coded_numbers(frame: Any, place: int, column: Column) -> NDArray[np.float64]:
-    """Return a column of a frame as numbers, texts in the column's notations."""
+def _coded_column(frame: Any, place: int, column: Column) -> NDArray[np.float64]:
+    """Return a column of a frame as numbers; days and times of polars are written as in files."""
     import polars as pl
 
-    if hasattr(frame, "iloc"):
-        cells = frame.iloc[:, place]
-        is_plain = cells.dtype.kind in "fiub"
-    else:
-        cells = frame[:, place]
-        if is_text(cells.dtype):
-            return codes(cells.cast(pl.String), column).to_numpy()
-        is_plain = cells.dtype.is_numeric()
-    return _plain_numbers(frame, place) if is_plain else np.asarray(number_cells(listed(cells), column).to_numpy())
-
-
-def _polars_texts(column: pl.Series) -> pl.Series:
-    """Return what the cells of a polars column say; its days and times are written as in files."""
-    import polars as pl
-
-    if is_text(column.dtype):
-        return column.cast(pl.String)
-    if column.dtype not in (pl.Date, pl.Datetime):
-        return cell_names(listed(column))
-    return pl.DataFrame({"cells": column}).select(name_cell("cells", column.dtype)).to_series()
+    is_pandas = hasattr(frame, "iloc")
+    cells = frame.iloc[:, place] if is_pandas else frame[:, place]
+    if not is_pandas and is_text(cells.dtype):
+        return np.asarray(codes(cells.cast(pl.String), column).to_numpy())
+    if column.kind == "number":
+        is_plain = cells.dtype.kind in "fiub" if is_pandas else cells.dtype.is_numeric()
+        return _plain_numbers(frame, place) if is_plain else coded_cells(listed(cells), column)
+    if not is_pandas and cells.dtype in (pl.Date, pl.Datetime):
+        days = cells.to_frame("cells").select(name_cell("cells", cells.dtype)).to_series()
+        return np.asarray(codes(days, column).to_numpy())
+    return coded_cells(listed(cells), column)
 
 
 def _header(names: Sequence[str]) -> pl.DataFrame:

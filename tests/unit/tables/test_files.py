@@ -1,7 +1,6 @@
 """Tables in files are read alike in memory and batch by batch, again and again, and nothing is said about a cell."""
 
 import gzip
-import json
 import os
 import traceback
 from datetime import date
@@ -20,7 +19,7 @@ from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
 from spinney.tables import files, memory, records, streams
 from spinney.tables.batches import Scan, opened, scan
-from spinney.tables.files import Table, open_table, read_bounds, read_table
+from spinney.tables.files import Table, open_table, read_table
 from spinney.tables.memory import memory_bytes
 from spinney.tables.records import Csv
 
@@ -392,24 +391,6 @@ def test_batches_are_bounded_in_rows_and_cells(width):
     rows = streams.batch_rows(width)
     assert 1 <= rows <= 2**16
     assert rows == 1 or rows * width <= 2**20
-
-
-@pytest.mark.parametrize("record", [{"a": [0, 1], "b": [2, 3.5]}, {}])
-def test_bounds_are_read(tmp_path, record):
-    path = tmp_path / "bounds.json"
-    path.write_text(json.dumps(record))
-    assert read_bounds(path) == {name: tuple(pair) for name, pair in record.items()}
-
-
-@pytest.mark.parametrize("text", ["", "[1]", "3", '{"a": 3}', '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": ["x", 2]}', '{"a": null}'])
-def test_what_are_not_bounds_is_refused(tmp_path, text):
-    path = tmp_path / "bounds.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=r"does not hold bounds\.\nHint: write JSON") as caught:
-        read_bounds(path)
-    assert caught.value.__context__ is None  # a file given by mistake may be the private one
-    with pytest.raises(DataError, match=r"cannot be read\.\nHint: write JSON"):
-        read_bounds(tmp_path / "nothing.json")
 
 
 def compressed(path, content, ending):

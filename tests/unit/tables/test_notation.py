@@ -14,7 +14,7 @@ from benchmarks.messy import made, schema
 from spinney import ParameterError, PrivateKMeans, Release, fit
 from spinney.spaces.column_facts import as_typed, column_of, record_of
 from spinney.spaces.units import schema_of
-from spinney.tables.encoding import codes, number_cells
+from spinney.tables.encoding import coded_cells, codes
 from spinney.tables.files import opened, read_table
 from spinney.tables.sources import read_source
 from spinney.verification import verify
@@ -133,7 +133,7 @@ def test_one_sign_before_and_one_behind_in_whatever_order_they_are_declared(sign
 def test_what_a_type_says_to_be_a_number_is_one():
     column = column_of("x", {"bounds": (0, 9), "formats": ["1.234,5"]}, "here")
     assert np.array_equal(
-        number_cells(["1.234", 1.234, "x", None, True, b"5"], column), [1234, 1.234, NAN, NAN, 1, NAN], equal_nan=True
+        coded_cells(["1.234", 1.234, "x", None, True, b"5"], column), [1234, 1.234, NAN, NAN, 1, NAN], equal_nan=True
     )
 
 
