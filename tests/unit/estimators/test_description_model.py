@@ -24,6 +24,7 @@ from spinney import (
     scan,
     verify,
 )
+from spinney.tables import files
 
 #: Noise with a seed, so that releases can be compared.
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
@@ -74,32 +75,22 @@ def plain(release):
 
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_every_backend_describes_alike(grouped, adjacency, tmp_path):
-    table = table_of()
-    cap = {"max_rows_per_group": 2} if grouped else {}
-    release = fitted(table, adjacency=adjacency, **cap)
-    groups = "person" if grouped else None
+def test_every_backend_describes_alike(grouped, adjacency, tmp_path, monkeypatch):
+    table, path, groups = table_of(), tmp_path / "rows.parquet", "person" if grouped else None
+    release = fitted(table, adjacency=adjacency, **({"max_rows_per_group": 2} if grouped else {}))
     table.write_csv(tmp_path / "rows.csv")
-    table.write_parquet(tmp_path / "rows.parquet")
-    tables = [table, table.to_pandas(), table.lazy(), table.to_arrow(), str(tmp_path / "rows.csv"), tmp_path / "rows.parquet"]
-    tables.append(table.sample(fraction=1, shuffle=True, seed=1))
-    found = [describe(release, one, bounds=BOUNDS, epsilon=1.0, groups=groups, noise_seed=1) for one in tables]
-    assert all(plain(one) == plain(found[0]) for one in found)
-    assert (found[0].persons is not None) is grouped
-
-
-def test_a_table_that_stays_on_disk_gives_the_same(tmp_path, monkeypatch):
-    from spinney.tables import files
-
-    table, path, seeded = table_of(), tmp_path / "rows.parquet", {"epsilon": 1.0, "noise_seed": 1}
-    release = fitted(table, max_rows_per_group=2)
     table.write_parquet(path)
-    scanned = scan(path, ["age", "hours", "income"], "person")
-    there = describe(release, scanned, bounds={"income": (0, 100_000)}, **seeded)
-    assert plain(there) == plain(describe(release, table, bounds={"income": (0, 100_000)}, groups="person", **seeded))
-    monkeypatch.setattr(files, "LARGE_SHARE", 0.0)
-    left, whole = (describe(release, one, bounds=BOUNDS, groups="person", **seeded) for one in (path, table))
-    assert plain(left) == plain(whole)
+    tables = [table, table.to_pandas(), table.lazy(), table.to_arrow(), str(tmp_path / "rows.csv"), path]
+    tables.append(table.sample(fraction=1, shuffle=True, seed=1))
+    asked = {"bounds": BOUNDS, "epsilon": 1.0, "noise_seed": 1}
+    found = [describe(release, one, groups=groups, **asked) for one in tables]
+    assert (found[0].persons is not None) is grouped
+    monkeypatch.setattr(files, "LARGE_SHARE", 0.0)  # what is large stays on disk
+    found.append(describe(release, path, groups=groups, **asked))
+    assert all(plain(one) == plain(found[0]) for one in found)
+    asked["bounds"] = {"income": (0, 100_000)}
+    scanned = describe(release, scan(path, ["age", "hours", "income"], groups), **asked)
+    assert plain(scanned) == plain(describe(release, table, groups=groups, **asked))
 
 
 def test_without_noise_it_is_what_the_table_says():
