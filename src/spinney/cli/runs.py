@@ -71,7 +71,8 @@ class Run(Ledger):
         with suppress(OSError, SpinneyError):
             found: Any = read_release(out)
             plain = replace(found, audit="none", signature=None)  # which may be added later
-            if found.made["entry"] in self._charged and self.digests.get(found.made["entry"]) == plain.digest:
+            entry = found.made.get("entry")  # releases of the first format do not say
+            if entry in self._charged and self.digests.get(entry) == plain.digest:
                 return found
         if self._entry in self.began:
             raise unfinished(self._entry)

@@ -87,7 +87,7 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     weights = check_row_weights(typed, owner)
     if weights is not None:
         check(owner, typed, {"max_rows_per_group": cap_of(has_groups)})
-        typed |= {"max_rows_per_group": weights.most * (typed["max_rows_per_group"] or 1)}
+        typed |= {"max_rows_per_group": weights.most * int(typed["max_rows_per_group"] or 1)}
     budget, unit = check_promise(typed, owner, has_groups or weights is not None, "sites")
     check(owner, typed, {"space": SITES["space"], "power": SITES["power"], "goal": GOAL})
     space = typed["space"]

@@ -191,7 +191,7 @@ class Ledger(Book):
             raise wrong("promised", "a Budget or None", promised, "Budget.of(1.0).")
         if not (entry_id is None or (isinstance(entry_id, str) and entry_id.strip())):
             raise wrong("entry_id", "a text", entry_id, "leave it out for a new one.")
-        if not (job == "" or (entry_id is not None and is_digest(job))):
+        if not (isinstance(job, str) and (job == "" or (entry_id is not None and is_digest(job)))):
             raise wrong("job", "a digest, with an entry_id", job, "'sha256:' and 64 digits.")
         with self._mutex, self._journal.open(write=True) as file:
             self._absorb(file)

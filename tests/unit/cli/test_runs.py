@@ -62,6 +62,15 @@ def test_a_job_is_charged_once_and_returns_its_release(command, folder, monkeypa
     assert Ledger("ledger").entries == entries
 
 
+@pytest.mark.parametrize("old", ["kmeans-box", "sites-named", "cover"])
+def test_a_job_takes_the_place_of_any_older_release(old, folder):
+    content = (ROOT / "tests/stored/0.1.0" / f"{old}.json").read_bytes()
+    Path("release.json").write_bytes(content)
+    refused(run(*JOBS["fit"].split()), 2, "is there already")
+    assert run(*JOBS["fit"].split(), "--force").exit_code == 0
+    assert read_release("release.json").made["entry"] == "job"
+
+
 @pytest.mark.parametrize("command", JOBS)
 def test_a_job_that_began_stops_until_it_is_paid_for_again(command, folder, monkeypatch):
     job = JOBS[command].split()
