@@ -58,14 +58,10 @@ def runner(subject: Any, data: Any, groups: Any, source: NoiseSource, factor: fl
     """Return what runs once on one table."""
     given = {} if groups is None else {"groups": groups}
     if hasattr(subject, "prepare"):
-        return lambda: observe(subject, data, _ignored, source=source, factor=factor, **given)
+        return lambda: observe(subject, data, lambda event: None, source=source, factor=factor, **given)
     if hasattr(subject, "fit"):
         return lambda: copy.deepcopy(subject).fit(data, **given)
     return lambda: subject(data, **given)
-
-
-def _ignored(event: Any) -> None:
-    """See nothing."""
 
 
 def _many(outcomes: Any, runs: int) -> Table:

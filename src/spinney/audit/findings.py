@@ -77,29 +77,16 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON has it."""
-        return {
-            "method": self.method,
-            "subject": self.subject,
-            "promised_epsilon": _written(self.promised_epsilon),
-            "promised_delta": self.promised_delta,
-            "bound": _written(self.bound),
-            "confidence": self.confidence,
-            "broken": self.broken,
-            "tried": dict(self.tried),
-            "faults": list(self.faults),
-            "cannot_see": list(self.cannot_see),
-        }
+        numbers = {name: _written(getattr(self, name)) for name in ("promised_epsilon", "bound")}
+        plain = {"tried": dict(self.tried), "faults": list(self.faults), "cannot_see": list(self.cannot_see)}
+        return {**vars(self), **numbers, "broken": self.broken, **plain}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Finding:
         """Read what `to_dict` wrote; whether it is broken is decided anew."""
-        epsilon, delta, bound, confidence = (
-            float(record[name]) for name in ("promised_epsilon", "promised_delta", "bound", "confidence")
-        )
-        faults, cannot_see = tuple(record["faults"]), tuple(record["cannot_see"])
-        return cls(
-            record["method"], record["subject"], epsilon, delta, bound, confidence, dict(record["tried"]), faults, cannot_see
-        )
+        numbers = {name: float(record[name]) for name in ("promised_epsilon", "promised_delta", "bound", "confidence")}
+        lists = {name: tuple(record[name]) for name in ("faults", "cannot_see")}
+        return cls(record["method"], record["subject"], tried=dict(record["tried"]), **numbers, **lists)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -173,19 +173,15 @@ def replay_pairs(model: Any, pairs: Iterable[Pair], random_state: int = 0, facto
     if fit is None:
         raise ValueError("there must be a pair of neighbors")
     faults |= dict.fromkeys(repeated_noise(transcripts), f"{len(transcripts)} fits")
-    tried = _tried(transcripts) | {"worst pair": worst_pair}
+    asked = [one.name for transcript in transcripts for one in transcript.questions]
+    draws = sum(len(transcript.draws) for transcript in transcripts)
+    tried = {"pairs": len(transcripts), "questions": len(asked), "asked": sorted(set(asked)), "draws": draws}
+    tried |= {"worst pair": worst_pair}
     words = tuple(f"{fault} ({where})" for fault, where in faults.items())
     return Finding(
         "replay", words_of(fit), float(fit.problem.budget.epsilon), float(fit.problem.budget.delta), worst,
         tried=tried, faults=words, cannot_see=CANNOT_SEE,
     )  # fmt: skip
-
-
-def _tried(transcripts: list[Transcript]) -> dict[str, Any]:
-    """Return what was tried: how much, and which questions were asked."""
-    asked = [one.name for transcript in transcripts for one in transcript.questions]
-    draws = sum(len(transcript.draws) for transcript in transcripts)
-    return {"pairs": len(transcripts), "questions": len(asked), "asked": sorted(set(asked)), "draws": draws}
 
 
 def _as_float(loss: Amount, epsilon: Amount) -> float:

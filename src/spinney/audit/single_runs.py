@@ -99,19 +99,8 @@ def _weight_near(outcome: Any, canaries: NDArray[np.float64]) -> NDArray[np.floa
             "score", "one_run", "given for outcomes that are no releases", None, "score(outcome, canaries)."
         )
     points = np.asarray(points, dtype=np.float64).reshape(len(points), -1)
-    scores = np.zeros(len(places))
-    nearest = np.empty(len(points), dtype=np.int64)
-    for i, point in enumerate(points):
-        nearest[i] = int(np.abs(places - point).max(axis=1).argmin())
-    np.add.at(scores, nearest, weights)
-    return scores
-
-
-def _guessed(scores: NDArray[np.float64], guesses: int, inside: NDArray[np.bool_]) -> int:
-    """Return how many guesses are right: the largest scores are taken to be in, the smallest out."""
-    order = np.argsort(scores, kind="stable")
-    most, least = order[len(order) - guesses // 2 :], order[: guesses - guesses // 2]
-    return int(inside[most].sum() + (~inside[least]).sum())
+    nearest = [int(np.abs(places - point).max(axis=1).argmin()) for point in points]
+    return np.bincount(nearest, weights, len(places)).astype(np.float64)
 
 
 def one_run(
@@ -164,7 +153,9 @@ def one_run(
         warnings.simplefilter("ignore")  # about made-up rows
         outcome = run()
     scores = np.asarray((score or _weight_near)(outcome, rows), dtype=np.float64)
-    right = _guessed(scores, guesses, inside)
+    order = np.argsort(scores, kind="stable")  # the largest scores are taken to be in, the smallest out
+    most, least = order[m - guesses // 2 :], order[: guesses - guesses // 2]
+    right = int(inside[most].sum() + (~inside[least]).sum())
     bound = one_run_bound(m, guesses, right, promised.delta, confidence)
     tried = {"runs": 1, "canaries": m, "guesses": guesses, "right": right}
     return Finding(

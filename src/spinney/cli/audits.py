@@ -203,18 +203,13 @@ def _run(method: str, asked: _Subject, before: list[Finding], how: How) -> Findi
         if hasattr(asked.subject, "prepare"):
             replayed = next((one for one in before if one.method == "replay"), None)
             replayed = replayed or replay_pairs(asked.subject, asked.pairs(how.pairs, how.seed))
-            tried = [_worst(asked.pairs(how.pairs, how.seed), replayed)]
+            place = int(str(replayed.tried["worst pair"]).removeprefix("pair ").split(",")[0])
+            tried = [next(islice(asked.pairs(how.pairs, how.seed), place, None))]
         return black_box(asked.subject, tried, runs=how.runs, confidence=how.confidence, **asked.promised)
     if method == "one-run":
         return one_run(asked.subject, asked.canaries(how.seed), confidence=how.confidence, random_state=how.seed)
     strategy = asked.strategy(how.largest if hasattr(asked.subject, "prepare") else SMALL)
     return search(asked.subject, strategy, examples=how.examples, seed=how.seed, **asked.promised)
-
-
-def _worst(pairs: Iterator[Pair], replayed: Finding) -> Pair:
-    """Return the pair that lost most when it was replayed: a finding has its place."""
-    place = int(str(replayed.tried["worst pair"]).removeprefix("pair ").split(",")[0])
-    return next(islice(pairs, place, None))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import click
 from spinney.cli.fetching import given
 from spinney.cli.options import AGAIN, FILE, FORCE, OUT, RUN_ID, SPOOL, TABLE, csv_options
 from spinney.cli.publishing import publish
-from spinney.cli.results import JSON, as_json, wants_json
+from spinney.cli.results import JSON
 from spinney.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
@@ -63,16 +63,9 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
-    from spinney.cli.fitting import OWNER, declared, left_words, plan_facts
+    from spinney.cli.fitting import declared, told_plan
 
-    plan, unit, cap = facts.fit.plan(n_guess, OWNER), facts.fit.problem.unit, facts.fit.cap
-    if wants_json():
-        click.echo(as_json(plan_facts(plan, ledger, unit.adjacency.value, cap)))
-        return
-    click.echo(str(plan))
-    click.echo(declared(facts.cells))
-    if ledger is not None:
-        click.echo(left_words(ledger, plan.charges, unit.adjacency.value, cap))
+    click.echo(told_plan(facts.fit, n_guess, ledger, declared(facts.cells)))
 
 
 def _write(

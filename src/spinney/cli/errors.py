@@ -43,14 +43,13 @@ OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         "adjacency", "algorithm", "bins", "both_ways", "bounds", "charge_again", "columns", "delta", "encoding", "epsilon",
-        "groups", "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power", "quotes",
-        "scale", "separator", "title", "weight", "weights",
+        "groups", "largest_part", "max_row_weight", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
+        "quotes", "row_weight_step", "row_weights", "scale", "separator", "snap_limit", "title", "weight", "weights",
     )
 }  # fmt: skip
 OPTIONS |= {
     "existing_sites": "--existing", "lower": "--bounds", "max_clusters": "--max-k", "n_clusters": "--k", "upper": "--bounds",
 }  # fmt: skip
-OPTIONS |= {name: f"--{name.replace('_', '-')}" for name in ("max_row_weight", "row_weight_step", "row_weights", "snap_limit")}
 _SETTING = re.compile(r"\b(\w+)=(\{[^}]*\}|\[[^\]]*\]|'[^']*'|[^\s;,']*[^\s;,.'])")
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
 
@@ -35,11 +34,6 @@ def tell_written(text: str, *outs: Path | None) -> None:
 
     if not is_quiet():
         click.echo(text, err=any(map(is_standard_output, outs)))
-
-
-def tell_release(release: Any, *outs: Path | None) -> None:
-    """Say that a release was written, and what it promises."""
-    tell_written(f"Wrote {', '.join(map(str, outs))}: {release.statement}.", *outs)
 
 
 def check_out(out: Path, force: bool) -> None:

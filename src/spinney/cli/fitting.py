@@ -10,12 +10,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.plan import Plan
 from spinney.cli.errors import in_options
 from spinney.cli.progress import asking, reading
 from spinney.cli.results import as_json, wants_json
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.fit import check_guess
+from spinney.fits.fit import Fit, check_guess
 from spinney.fits.parameters import check_points
 from spinney.fits.run import opened_rows, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
@@ -59,37 +58,29 @@ def plan_text(
     typed = {"bounds": bounds, "scale": _scale(scale), **parameters}
     facts = check_points(typed, objective, OWNER, cap is not None)
     fit = facts.planned(n_features)
+    stated = () if bounds_file is None else (declared(facts.schema, list(bounds)),)
+    return told_plan(fit, n_guess, ledger, *stated)
+
+
+def told_plan(fit: Fit, n_guess: int | None, ledger: Path | None, *stated: str) -> str:
+    """Return the plan of a fit, with what is stated of its columns and what it would leave in a ledger: in words, or as JSON."""
     plan = fit.plan(n_guess, f"{OWNER}.plan")
-    if wants_json():
-        return as_json(plan_facts(plan, ledger, parameters["adjacency"], cap))
-    text = str(plan) if bounds_file is None else f"{plan}\n{declared(facts.schema, list(bounds))}"
-    if ledger is None:
-        return text
-    return f"{text}\n{left_words(ledger, plan.charges, parameters['adjacency'], cap)}"
-
-
-def plan_facts(plan: Plan, ledger: Path | None, adjacency: str, cap: int | None) -> dict[str, Any]:
-    """Return a plan as values for JSON, and what it would leave in a ledger."""
+    asked: dict[str, Any] = {"adjacency": fit.problem.unit.adjacency.value, "max_rows_per_group": fit.cap}
+    left = {} if ledger is None else {"left": Ledger(ledger).left_after(plan.charges, **asked)}
+    if not wants_json():
+        words = [f"After it epsilon {epsilon:.6g} would be left in {ledger}." for epsilon in left.values()]
+        return "\n".join([str(plan), *stated, *words])
     problem, noise = plan.problem, [row[-1] for row in plan.rows[1:]]
     facts = {
         "algorithm": plan.algorithm.name,
         "objective": problem.objective,
         "epsilon": float(problem.budget.epsilon),
         "delta": float(problem.budget.delta),
-        "adjacency": adjacency,
-        "max_rows_per_group": cap,
+        **asked,
         "guarantee": plan.guarantee,
         "charges": [charge.to_dict() | {"noise": words} for charge, words in zip(plan.charges, noise, strict=True)],
     }
-    if ledger is None:
-        return facts
-    return facts | {"left": Ledger(ledger).left_after(plan.charges, adjacency=adjacency, max_rows_per_group=cap)}
-
-
-def left_words(ledger: Path, charges: Any, adjacency: str, cap: int | None) -> str:
-    """Return what charges would leave in a ledger."""
-    left = Ledger(ledger).left_after(charges, adjacency=adjacency, max_rows_per_group=cap)
-    return f"After it epsilon {left:.6g} would be left in {ledger}."
+    return as_json(facts | left)
 
 
 def _columns_and_bounds(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.files import check_suffix, is_standard_output, tell_release, written_whole
+from spinney.cli.files import check_suffix, is_standard_output, tell_written, written_whole
 from spinney.cli.options import CURVE, FILE, MAP_OPTIONS, MAX_K, OUT, add_options
 from spinney.exceptions import ParameterError
 
@@ -70,6 +70,6 @@ def report(
             part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
         else:
             write_report(loaded, part, **shown)
-    tell_release(loaded, out)
+    tell_written(f"Wrote {out}: {loaded.statement}.", out)
     if loaded.is_private and not found.holds:
         click.echo(f"{found.verdict} The report says so.", err=True)

@@ -14,11 +14,10 @@ _AS_JSON = "spinney.as_json"
 TOLD = "spinney.told"
 
 
-def _note_json(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    context.meta[_AS_JSON] = value
-
-
-JSON = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help="Print the result as JSON.")
+JSON = click.option(
+    "--json", is_flag=True, expose_value=False, help="Print the result as JSON.",
+    callback=lambda context, parameter, value: context.meta.update({_AS_JSON: value}),
+)  # fmt: skip
 
 
 def wants_json() -> bool:

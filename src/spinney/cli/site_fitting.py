@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cli.fitting import OWNER, check_cap, plan_facts
+from spinney.cli.fitting import OWNER, check_cap, told_plan
 from spinney.cli.progress import asking, reading
-from spinney.cli.results import as_json, wants_json
 from spinney.curators.demand import DemandRows, Weighed
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.parameters import check_count, check_promise
@@ -105,12 +104,7 @@ class PublicFiles:
         if self.coordinates is None:
             return space
         places = read_places(self.coordinates, self.axes)
-        known = {name: place for place, name in enumerate(places.names)}
-        names = space.names or tuple(map(str, range(space.n_points)))
-        missing = next((name for name in names if name not in known), None)
-        if missing is not None:
-            raise DataError(f"{self.coordinates} has no point {missing!r}.", "give coordinates for every point of the network.")
-        drawn = places.coordinates[[known[name] for name in names]]
+        drawn = places.coordinates[_of_points(space, places.names, self.coordinates, "coordinates")]
         return replace(space, coordinates=drawn, degrees=places.degrees)
 
 
@@ -197,12 +191,17 @@ def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]
 def _weights(path: Path, space: FiniteMetric) -> NDArray[np.float64]:
     """Return how much a row at each point counts."""
     read = read_points(path, ["weight"])
-    known = dict(zip(read.names, read.coordinates[:, 0], strict=True))
-    names = space.names or tuple(map(str, range(space.n_points)))
-    missing = next((name for name in names if name not in known), None)
+    return read.coordinates[_of_points(space, read.names, path, "weights"), 0]
+
+
+def _of_points(space: FiniteMetric, names: Iterable[str], path: Path, what: str) -> list[int]:
+    """Return the line of a file about each point of a space, whose names a file has in some order."""
+    known = {name: line for line, name in enumerate(names)}
+    wanted = space.names or tuple(map(str, range(space.n_points)))
+    missing = next((name for name in wanted if name not in known), None)
     if missing is not None:
-        raise DataError(f"{path} has no point {missing!r}.", "give weights for every point of the network.")
-    return np.array([known[name] for name in names])
+        raise DataError(f"{path} has no point {missing!r}.", f"give {what} for every point of the network.")
+    return [known[name] for name in wanted]
 
 
 def site_plan_text(files: PublicFiles, n_guess: int | None, private: DemandFile, **parameters: Any) -> str:
@@ -210,11 +209,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, private: DemandFile,
     if private.groups is not None:
         check_cap(private.groups, parameters)
     grouped = parameters["max_rows_per_group"] is not None
-    fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
-    plan = fit.plan(n_guess, f"{OWNER}.plan")
-    if wants_json():
-        return as_json(plan_facts(plan, None, parameters["adjacency"], fit.cap))
-    return str(plan)
+    return told_plan(check_sites(_read_space(files, grouped, parameters), OWNER, grouped), n_guess, None)
 
 
 def choose_sites(

@@ -52,13 +52,6 @@ class Absent:
         )
 
 
-def check_parameters(kind: type, given: list[str]) -> None:
-    """Raise for parameters that the maker of an estimator does not take; one that takes all knows what to do with them."""
-    taken = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
-    if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):
-        check_keywords(kind.__name__, set(given) - set(taken))
-
-
 def check_keywords(function: str, unknown: Iterable[str]) -> None:
     """Raise as Python does for keywords that a function does not take, with the reason for those that others take."""
     for name in sorted(unknown):
@@ -81,7 +74,9 @@ class PrivateEstimator(Discreet):
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Give the reason for parameters that others have. What `__init__` of a class takes is its signature."""
-        check_parameters(cls, list(parameters))
+        taken = inspect.signature(cls.__init__).parameters
+        if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):  # one that takes all knows what to do with them
+            check_keywords(cls.__name__, set(parameters) - set(taken))
         return super().__new__(cls)
 
     def __dir__(self) -> list[str]:

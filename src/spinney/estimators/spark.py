@@ -84,15 +84,6 @@ def _scale(value: Any) -> str | float | dict[str, float]:
     return value if isinstance(value, str) else float(value)
 
 
-def _ledger(value: Any) -> str:
-    """Return the path of a ledger's file."""
-    return str(Path(value.path if isinstance(value, Ledger) else value))
-
-
-def _clusters(value: Any) -> int | str:
-    return AUTO if isinstance(value, str) and value == AUTO else TypeConverters.toInt(value)
-
-
 class _ColumnParams(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
@@ -115,7 +106,9 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
 
     _estimator: type[PrivateClusterer]
 
-    n_clusters = _param("n_clusters", "number of clusters, or auto", _clusters)
+    n_clusters = _param(
+        "n_clusters", "number of clusters, or auto", lambda k: AUTO if type(k) is str and k == AUTO else TypeConverters.toInt(k)
+    )
     max_clusters = _param("max_clusters", "the most clusters that auto may find", TypeConverters.toInt)
     epsilon = _param("epsilon", "what the release may spend; required", TypeConverters.toFloat)
     delta = _param("delta", "0 promises pure differential privacy", TypeConverters.toFloat)
@@ -127,7 +120,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     random_state = _param("random_state", "seeds public randomness, never noise", TypeConverters.toInt)
     max_rows_per_group = _param("max_rows_per_group", "how many rows of a group count at most", TypeConverters.toInt)
     groupsCol = _param("groupsCol", "the column that names the group of each row", TypeConverters.toString)  # noqa: N815
-    ledger = _param("ledger", "the file of a ledger", _ledger)
+    ledger = _param("ledger", "the file of a ledger", lambda one: str(Path(one.path if isinstance(one, Ledger) else one)))
     noise_seed = _param("noise_seed", "for tests and demos: with it the result is not private", TypeConverters.toInt)
 
     @keyword_only

@@ -7,9 +7,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral, Real
 from typing import Any
 
+from spinney.constraints import Constraint, check, is_integer, is_real, real
 from spinney.exceptions import ParameterError, UnfinishedError
 from spinney.ledgers.filter import Filter, Tally, Way, fixed_ways
 from spinney.privacy import Adjacency, Amount, Budget, Charge, read_exact, round_up
@@ -23,6 +23,25 @@ FORMAT = "spinney-ledger/2"
 FIRST = '{"format": "spinney-ledger/'
 #: The least delta above 0 of a ledger, and the largest.
 LEAST_DELTA, LARGEST_DELTA = 1e-100, 0.5
+#: The unit of a ledger, and of what is charged to it; and all that a ledger is opened with.
+UNIT = {
+    "adjacency": Constraint(
+        lambda value: isinstance(value, str) and value in tuple(Adjacency), "'add-remove' or 'replace'",
+        "as all releases of the ledger have it.",
+    ),
+    "max_rows_per_group": Constraint(
+        lambda cap: cap is None or (is_integer(cap) and cap >= 1), "an int in [1, inf), or left out",
+        "left out, single rows are protected.",
+    ),
+}  # fmt: skip
+HEADER = {
+    "epsilon": real(lambda value: 0 < value < math.inf, "(0, inf)", "epsilon=3 lets all releases together spend so much."),
+    "delta": Constraint(
+        lambda value: is_real(value) and (value == 0 or LEAST_DELTA <= value <= LARGEST_DELTA),
+        f"0 or a float in [{LEAST_DELTA}, {LARGEST_DELTA}]", "delta=1e-5 allows Gaussian noise.",
+    ),
+    **UNIT,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,16 +92,6 @@ def unit_text(adjacency: str, cap: int | None) -> str:
     """Return what neighbors differ by."""
     unit = "row" if cap is None else f"group of at most {cap} counted rows"
     return f"{'adding or removing' if adjacency == Adjacency.ADD_REMOVE else 'replacing'} one {unit}"
-
-
-def is_adjacency(value: Any) -> bool:
-    """Whether this names a neighboring relation."""
-    return isinstance(value, str) and value in tuple(Adjacency)
-
-
-def is_cap(value: Any) -> bool:
-    """Whether this is a cap on rows per group, or None."""
-    return value is None or (not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1)
 
 
 def keep_once(notes: dict[str, dict[str, Any]], record: dict[str, Any], known: Container[str]) -> None:
@@ -166,28 +175,11 @@ def wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
     return ParameterError.wrong(name, "Ledger", expected, got, hint)
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        return float(value) == value
-    except OverflowError:  # a whole number too large for a float
-        return False
-
-
 def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -> dict[str, Any]:
     """Check what a ledger is opened with and return its first line, without the ways."""
-    delta = 0.0 if delta is None else delta
+    delta, cap = 0.0 if delta is None else delta, max_rows_per_group
     adjacency = Adjacency.ADD_REMOVE.value if adjacency is None else adjacency
-    if not (_is_number(epsilon) and 0 < epsilon < math.inf):
-        raise wrong("epsilon", "a float in (0, inf)", epsilon, "epsilon=3 lets all releases together spend so much.")
-    if not (_is_number(delta) and (delta == 0 or LEAST_DELTA <= delta <= LARGEST_DELTA)):
-        raise wrong("delta", f"0 or a float in [{LEAST_DELTA}, {LARGEST_DELTA}]", delta, "delta=1e-5 allows Gaussian noise.")
-    if not is_adjacency(adjacency):
-        raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
-    cap = max_rows_per_group
-    if not is_cap(cap):
-        raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "left out, single rows are protected.")
+    check("Ledger", {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "max_rows_per_group": cap}, HEADER)
     ceiling = Budget.of(float(epsilon), float(delta))
     return {
         "format": FORMAT,

@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from spinney.constraints import check
 from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.book import Book
 from spinney.ledgers.entries import (
+    UNIT,
     Entry,
     check_again,
     header_of,
-    is_adjacency,
-    is_cap,
     promise_of,
     read_charges,
     table_lines,
@@ -301,10 +301,7 @@ class Ledger(Book):
         return max(0.0, -round_up(after.total - after.ceiling.epsilon))
 
     def _check_unit(self, adjacency: str, cap: int | None) -> None:
-        if not is_adjacency(adjacency):
-            raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
-        if not is_cap(cap):
-            raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "leave it out for single rows.")
+        check("Ledger", {"adjacency": adjacency, "max_rows_per_group": cap}, UNIT)
         head = self._head
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):

@@ -90,12 +90,6 @@ class ReportTally:
         return (2 * share - 1) * float(self.asked["range"])
 
     @property
-    def cost_std(self) -> float:
-        """Standard deviation of the noise in `cost_difference`."""
-        n, chance = max(self.total_users, 1), self.chance
-        return 2 * float(self.asked["range"]) * math.sqrt(0.25 / n) / (1 - 2 * chance)
-
-    @property
     def vectors(self) -> FloatArray:
         """Estimated sums of offsets in each region, in reaches."""
         return np.asarray(self.totals[0].reshape(len(self.asked["centers"]), -1) / self.asked["resolution"])

@@ -105,11 +105,9 @@ class Asking:
         """Ask in which cell users are."""
         return self._text("cells", name, epsilon, Fraction(0), group, shape=tree.shape)
 
-    def regions(
-        self, name: str, centers: FloatArray, radii: FloatArray, epsilon: Fraction, group: tuple[int, int] = (0, PARTS)
-    ) -> str:
+    def regions(self, name: str, centers: FloatArray, radii: FloatArray, epsilon: Fraction) -> str:
         """Ask to which center within its radius users are nearest."""
-        return self._text("regions", name, epsilon, Fraction(0), group, **self._regions(centers, radii))
+        return self._text("regions", name, epsilon, Fraction(0), (0, PARTS), **self._regions(centers, radii))
 
     def offsets(
         self, name: str, centers: FloatArray, reaches: FloatArray, kernel: str, bins: int, epsilon: Fraction,
@@ -121,14 +119,11 @@ class Asking:
             "offsets", name, epsilon, Fraction(0), group, **regions, reaches=self._steps(reaches, 1), kernel=kernel, bins=bins
         )
 
-    def cost(
-        self, name: str, first: FloatArray, second: FloatArray, power: int, most: float, epsilon: Fraction,
-        group: tuple[int, int] = (0, PARTS),
-    ) -> str:  # fmt: skip
+    def cost(self, name: str, first: FloatArray, second: FloatArray, power: int, most: float, epsilon: Fraction) -> str:
         """Ask how much nearer users are to the second centers than to the first, in distances to this power, at most `most`."""
         points = {"first": self.grid.nearest(first).tolist(), "second": self.grid.nearest(second).tolist()}
         limit = int(min(max(most / self.grid.step**power, 1), 2**52))
-        return self._text("cost", name, epsilon, Fraction(0), group, **points, power=power, range=limit)
+        return self._text("cost", name, epsilon, Fraction(0), (0, PARTS), **points, power=power, range=limit)
 
     def sums(
         self, name: str, centers: FloatArray, radii: FloatArray, anchors: FloatArray, reaches: FloatArray, epsilon: Fraction,

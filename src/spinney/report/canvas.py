@@ -16,8 +16,8 @@ PALETTE = ("#1f5f99", "#a3470a", "#1f7a3a", "#8a2a83", "#8a6100", "#b3243a", "#2
 DPI = 110
 #: Makes a figure of a given width and height in inches.
 NewFigure = Callable[[float, float], Any]
-#: The largest share of a point that a letter is wide, on average; a title is broken into lines by it.
-LETTER = 0.52
+#: The size of a title in points, and how wide a letter is, on average, in its size; a title is broken into lines by it.
+TITLE, LETTER = 11, 0.52
 #: So often each label looks for its place.
 ROUNDS = 3
 #: Where a label may be, seen from its point: right, left, above, below and the corners, near and then farther.
@@ -35,19 +35,13 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
-def title_text(lines: Sequence[str], width: float, points: float) -> str:
-    """Return lines that each fit into this width in inches, in letters of this size in points."""
-    letters = int((width - 0.4) * 72 / (points * LETTER))
-    parts: list[str] = []
+def entitle(figure: Any, width: float, *lines: str) -> None:
+    """Write lines above a figure of this width in inches, broken where they are too long."""
+    letters, parts = int((width - 0.4) * 72 / (TITLE * LETTER)), list[str]()
     for line in lines:
         even = -(-len(line) // -(-len(line) // letters)) + 6 if line else letters  # lines of about one length
         parts += textwrap.wrap(line, min(letters, even), break_on_hyphens=False)
-    return "\n".join(parts)
-
-
-def entitle(figure: Any, width: float, *lines: str) -> None:
-    """Write lines above a figure of this width in inches."""
-    figure.suptitle(title_text(lines, width, 11), fontsize=11)
+    figure.suptitle("\n".join(parts), fontsize=TITLE)
 
 
 def cut(name: str, letters: int) -> str:

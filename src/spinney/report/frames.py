@@ -101,9 +101,8 @@ def site_rows(release: SiteRelease) -> list[list[str]]:
     -------
     Post-processing of a release: free.
     """
-    rows = [["name", *axis_names(release), "size", "margin", "kind"]]
-    for i, name in enumerate(site_names(release)):
-        place = [] if release.coordinates is None else [f"{value:.12g}" for value in release.coordinates[i]]
-        kind = "new" if i < len(release.medoids) else "existing"
-        rows.append([name, *place, f"{release.sizes[i]:.0f}", f"{release.sizes_margin:.0f}", kind])
-    return rows
+    columns = _columns(release)
+    places = [[f"{value:.12g}" for value in columns[name]] for name in axis_names(release)]
+    sizes, margin = [f"{size:.0f}" for size in columns["size"]], [f"{release.sizes_margin:.0f}"] * len(columns["site"])
+    heads = ["name", *axis_names(release), "size", "margin", "kind"]
+    return [heads, *map(list, zip(columns["site"], *places, sizes, margin, columns["kind"], strict=True))]

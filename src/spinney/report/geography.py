@@ -98,11 +98,6 @@ class Geography:
         return float(1 / np.cos(np.radians(middle))) if self.degrees else 1.0
 
     @property
-    def sizes_words(self) -> list[str]:
-        """How many rows each site serves."""
-        return [f"{size:,.0f}" for size in self.release.sizes]
-
-    @property
     def margin_words(self) -> str:
         """How far the sizes may be off."""
         return "" if self.release.noise.is_exact else f" (+- {self.release.sizes_margin:,.0f})"

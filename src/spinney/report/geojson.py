@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,8 +57,3 @@ def as_geojson(where: Geography) -> dict[str, Any]:
     units = "degrees of longitude and latitude" if where.degrees else "as in the public files"
     told = {"statement": release.statement, "digest": release.digest, "coordinates": units}
     return {"type": "FeatureCollection", "spinney": told, "features": features}
-
-
-def write_geojson(where: Geography, path: str | Path) -> None:
-    """Write a release as GeoJSON."""
-    Path(path).write_text(json.dumps(as_geojson(where), ensure_ascii=False) + "\n", encoding="utf-8")

@@ -37,34 +37,29 @@ def _unit(release: Promise) -> tuple[str, str]:
     return "one group of rows", f"Tables that differ by all rows of one group, {change}; at most {rows} rows of a group count."
 
 
-def _product(release: Promise) -> tuple[str, str]:
-    """Return what was released, in a word and in a sentence."""
+def _contents(release: Promise) -> tuple[str, str, str, str]:
+    """Return what was released, in a word and in a sentence, the public domain, and how far off the numbers are."""
+    near = "is within {:g}{} of the true one with probability 0.95"
     if isinstance(release, Release):
-        k, d = release.centers.shape
-        what = f"{k} centers of {d} columns ({release.objective})"
-        return "cluster centers", f"{what}, with noisy sizes and a noisy summary of the rows."
+        lower, upper = release.domain["lower"], release.domain["upper"]
+        bounds = ", ".join(f"{low:g} to {high:g}" for low, high in list(zip(lower, upper, strict=True))[:8])
+        what = f"{len(release.centers)} centers of {len(lower)} columns ({release.objective})"
+        words = f"{what}, with noisy sizes and a noisy summary of the rows."
+        domain = f"numbers in declared bounds: {bounds}{' ...' if len(lower) > 8 else ''}"
+        return "cluster centers", words, domain, f"each noisy size {near.format(release.sizes_margin, ' rows')}"
     if isinstance(release, SiteRelease):
         points = release.space["n_points"]
-        return "chosen sites", f"{len(release.medoids)} sites of a public space of {points} points, with noisy sizes."
+        words = f"{len(release.medoids)} sites of a public space of {points} points, with noisy sizes."
+        domain = f"points of a public space ({release.space['kind']} of {points} points)"
+        return "chosen sites", words, domain, f"each noisy size {near.format(release.sizes_margin, ' rows')}"
     if isinstance(release, DescriptionRelease):
         what = f"{len(release.rows)} clusters of another release in {len(release.bins)} columns"
-        return "description of clusters", f"Noisy numbers of rows, histograms and means of {what}."
+        domain = f"{len(release.names)} columns with declared bounds or categories"
+        words = f"Noisy numbers of rows, histograms and means of {what}."
+        return "description of clusters", words, domain, f"each noisy number of rows {near.format(release.rows_margin, '')}"
     assert isinstance(release, CoverRelease)
-    return "chosen sets", f"{len(release.chosen)} choices of {release.n_sets} public sets that cover many rows."
-
-
-def _domain(release: Promise) -> str:
-    """Return the public domain in words."""
-    if isinstance(release, Release):
-        bounds = zip(release.domain["lower"], release.domain["upper"], strict=True)
-        told = ", ".join(f"{low:g} to {high:g}" for low, high in list(bounds)[:8])
-        return f"numbers in declared bounds: {told}{' ...' if len(release.domain['lower']) > 8 else ''}"
-    if isinstance(release, SiteRelease):
-        return f"points of a public space ({release.space['kind']} of {release.space['n_points']} points)"
-    if isinstance(release, DescriptionRelease):
-        return f"{len(release.names)} columns with declared bounds or categories"
-    assert isinstance(release, CoverRelease)
-    return f"{release.n_items} public items"
+    words = f"{len(release.chosen)} choices of {release.n_sets} public sets that cover many rows."
+    return "chosen sets", words, f"{release.n_items} public items", "no error is released with the choices"
 
 
 def _rho(release: Promise) -> Fraction | float:
@@ -78,17 +73,10 @@ def _mechanisms(release: Promise) -> str:
     return ", ".join(told) or "not recorded"
 
 
-def _utility(release: Promise) -> str:
-    if isinstance(release, Release | SiteRelease):
-        return f"each noisy size is within {release.sizes_margin:g} rows of the true one with probability 0.95"
-    if isinstance(release, DescriptionRelease):
-        return f"each noisy number of rows is within {release.rows_margin:g} of the true one with probability 0.95"
-    return "no error is released with the choices"
-
-
 def _sections(release: Promise) -> dict[str, dict[str, tuple[str, str]]]:
     """Return the sections of the label: of each row its name, its value and an explanation."""
     private, rho, made = release.is_private, float(_rho(release)), release.made
+    kind, words, domain, utility = _contents(release)
     spent = f"{release.epsilon:.6g} of {release.promised_epsilon:g} spent"
     epsilon, delta = f"{release.promised_epsilon:g}", f"{release.delta:g}"
     used = f"{rho:.6g}" if private and rho else "not used"
@@ -110,15 +98,15 @@ def _sections(release: Promise) -> dict[str, dict[str, tuple[str, str]]]:
             "audit": (release.audit, "A report with a measured bound, if there is one."),
         },
         "data": {
-            "released": _product(release),
-            "domain": (_domain(release), "Public; declared by the caller."),
+            "released": (kind, words),
+            "domain": (domain, "Public; declared by the caller."),
             "preprocessing": (release.preprocessing or "not stated", "What was done to rows before the questions."),
             "missing values": (release.missing_values or "not stated", "The rule for rows that say nothing."),
         },
         "means": {
             "mechanisms": (_mechanisms(release), asked),
             "composition": ("charges add", "Pure charges add exactly; rho adds and is converted once, at delta."),
-            "utility": (_utility(release), "What the noise does to the result."),
+            "utility": (utility, "What the noise does to the result."),
             "software": (f"spinney {release.version}", versions or "Not stated."),
         },
         "about": {
@@ -165,7 +153,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
     Post-processing of a release: free.
     """
     unit, unit_words = _unit(release)
-    kind, words = _product(release)
+    kind, words, domain, _ = _contents(release)
     rho = float(_rho(release))
     flavor = "approximate differential privacy" if release.delta else "pure differential privacy"
     parameters = {"epsilon": release.promised_epsilon if release.is_private else None, "delta": release.delta}
@@ -182,7 +170,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
             "publication_date": release.made.get("date"),
             "dp_flavor": {
                 "name": flavor if release.is_private else release.noise,
-                "data_domain": _domain(release),
+                "data_domain": domain,
                 "unprotected_quantities": UNPROTECTED,
             },
             "privacy_loss": {

@@ -60,9 +60,8 @@ def _draw_space(axis: Any, where: Geography) -> None:
 
     release, points = where.release, where.points
     assert where.serving is not None
-    colors = np.vstack([0.55 * to_rgba_array(PALETTE) + 0.45, to_rgba_array(["0.7"])])[
-        :, :3
-    ]  # lighter, and one for edges between
+    # Lighter ones, and one for edges between.
+    colors = np.vstack([0.55 * to_rgba_array(PALETTE) + 0.45, to_rgba_array(["0.7"])])[:, :3]
     of = np.where(where.serving < 0, len(PALETTE), where.serving % len(PALETTE))
     if where.edges is not None:
         tails, heads = where.edges.T
@@ -103,12 +102,8 @@ def _frame(axis: Any, where: Geography) -> None:
     for side, ends, locator in ((axis.xaxis, "WE", MaxNLocator(5)), (axis.yaxis, "SN", MaxNLocator(6))):
         side.set_major_locator(locator)
         if where.degrees:
-            side.set_major_formatter(FuncFormatter(_degrees_in(ends)))
+            side.set_major_formatter(FuncFormatter(lambda x, place, ends=ends: f"{abs(x):.6g}°{ends[int(x > 0)] if x else ''}"))
         else:
             side.get_major_formatter().set_useOffset(False)
     if flat:
         axis.set(ylim=(-1, 1), yticks=[])
-
-
-def _degrees_in(ends: str) -> Any:
-    return lambda value, place: f"{abs(value):.6g}°{ends[int(value > 0)] if value else ''}"

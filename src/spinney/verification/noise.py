@@ -189,11 +189,6 @@ def _additive(asked: _AskedNoise) -> str:
     return f"{mechanism} noise of scale {told}{times}: a unit loses {record['measure']} {_short(lost)}"
 
 
-def _persons(asked: _AskedNoise) -> str:
-    """Check counts of persons: of each one row counts, whatever the cap on rows elsewhere."""
-    return _additive(replace(asked, setting=replace(asked.setting, rows=1)))
-
-
 def _price(asked: _AskedNoise, moved: int) -> Fraction:
     """Return the price of one row, after a check that a unit of these rows pays the charge with it."""
     price = asked.number("price")
@@ -320,7 +315,8 @@ _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "cover": _cover,
     "grow": _splits,
     "minimize": _minimum,
-    "persons": _persons,
+    # Of each person one row counts, whatever the cap on rows elsewhere.
+    "persons": lambda asked: _additive(replace(asked, setting=replace(asked.setting, rows=1))),
     "reports": _reports,
 }
 

@@ -26,6 +26,8 @@ from spinney.verification.report import Check
 
 #: By how much an amount may lie above what a plan shows, in six digits.
 SHOWN = 1e-5
+#: What is said of a page that differs, before the parts that do.
+UNLIKE = "is not what the release says, or was written by another version, in: "
 _PROMISE = re.compile(
     r"^Promise: epsilon ([0-9.e-]+), delta ([0-9.e-]+); (add or remove|replace) one (row|group of at most (\d+) counted rows)$",
     re.M,
@@ -98,7 +100,7 @@ def approve(
         _signature(rules, vouched),
         Line("Audit", _asked(rules, "audit", loaded.audit != "none"), f"The release says of audits: {loaded.audit}."),
         _compared("Plan", rules, "plan", plan, lambda text: _unplanned(text, loaded)),
-        _compared("Page", rules, "page", page, lambda text: _unlike(text, loaded)),
+        _compared("Page", rules, "page", page, lambda text: UNLIKE * bool(found := ", ".join(differing(text, loaded))) + found),
     ]
     return Approval(release.name, rules.name, tuple(lines))
 
@@ -244,9 +246,3 @@ def _unplanned(text: str, release: AnyRelease) -> str:
         if {measure for measure, _ in parts} != {charge.measure.value} or float(charge.amount) > paid * (1 + SHOWN):
             return f"does not plan the question {charge.name!r} as it was asked"
     return ""
-
-
-def _unlike(text: str, release: AnyRelease) -> str:
-    """Return in words where a page is not the one of a release; nothing if it is."""
-    wrong = differing(text, release)
-    return f"is not what the release says, or was written by another version, in: {', '.join(wrong)}" if wrong else ""

@@ -46,11 +46,6 @@ def described_columns(release: DescriptionRelease, whole: bool) -> list[int]:
     return sorted(np.argsort(-best, kind="stable")[:SHOWN_COLUMNS].tolist())
 
 
-def level_names(release: DescriptionRelease) -> list[str]:
-    """Return what quantiles are called."""
-    return ["median" if level == 0.5 else f"{100 * level:g}%" for level in release.quantile_levels]
-
-
 def _short(number: float) -> str:
     """Return five digits of a number, and more rather than a power of ten."""
     text = f"{number:,.5g}"
@@ -61,16 +56,15 @@ def _told(fact: Column, number: float, margin: float = math.nan) -> str:
     return fact.shown(number) or within(number, margin) or _short(number)
 
 
-def _margin(fact: Column, margin: float) -> str:
-    return _short(float(f"{margin:.2g}")) if fact.kind == "number" else fact.shown_margin(margin)
-
-
 def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
     """Return the means of a column with their margins."""
     fact, exact = release.facts[place], release.noise.is_exact
     texts = []
     for mean, margin in zip(release.means[:, place].tolist(), release.mean_margins[:, place].tolist(), strict=True):
-        behind = "" if exact or math.isnan(margin) else f" \N{PLUS-MINUS SIGN} {_margin(fact, margin)}"
+        behind = ""
+        if not (exact or math.isnan(margin)):
+            off = _short(float(f"{margin:.2g}")) if fact.kind == "number" else fact.shown_margin(margin)
+            behind = f" \N{PLUS-MINUS SIGN} {off}"
         told = _told(fact, mean, math.nan if exact else margin)
         texts.append(UNTOLD if math.isnan(mean) else told + behind)
     return texts
@@ -111,15 +105,6 @@ def share_texts(release: DescriptionRelease, place: int) -> tuple[list[str], lis
     return [titles[i] for i in shown], texts, numbers, max(len(titles) - 1 - SHOWN_CATEGORIES, 0)
 
 
-def named_texts(release: DescriptionRelease) -> list[str]:
-    """Return the columns that distinguish each cluster most, with how far they do."""
-    scores = [dict(zip(release.names, own, strict=True)) for own in release.scores.tolist()]
-    return [
-        ", ".join(f"{name} ({own[name]:.2f})" for name in named) or UNTOLD
-        for named, own in zip(release.named, scores, strict=True)
-    ]
-
-
 def _bars(numbers: list[float], margin: float) -> list[Value]:
     top = max(max(numbers) + margin, 1e-300)
     return [Value(f"{number:,.0f}", bar=Bar(number / top, min(margin / top, 1.0))) for number in numbers]
@@ -134,7 +119,9 @@ def _clusters(release: DescriptionRelease, lines: int) -> Sheet:
         note += "" if exact else f", persons within {release.persons_margin:,.0f}"
     note += "" if exact else ", each with probability 0.95."
     note += " Of each person one row counts, drawn in secret." if release.persons is not None else ""
-    named = [Value(clean(text)) for text in named_texts(release)]
+    scores = (dict(zip(release.names, own, strict=True)) for own in release.scores.tolist())
+    each = (", ".join(f"{name} ({own[name]:.2f})" for name in few) for few, own in zip(release.named, scores, strict=True))
+    named = [Value(clean(text or UNTOLD)) for text in each]
     rows = [(Value(str(i)), *cells) for i, cells in enumerate(zip(*columns, named, strict=True))]
     heads = ("cluster", "rows", *(("persons",) if release.persons is not None else ()), "most distinguished by")
     look = "" if exact else "Thin lines at the ends of bars are their margins."
@@ -148,7 +135,8 @@ def _column(release: DescriptionRelease, place: int, lines: int) -> Sheet:
     name = clean(release.names[place], LETTERS) or "(no name)"
     if is_measured(release.facts[place]):
         shown = [i for i, level in enumerate(release.quantile_levels) if 0.2 < level < 0.8]  # these fit on paper
-        texts, names = quantile_texts(release, place), level_names(release)
+        texts = quantile_texts(release, place)
+        names = ["median" if level == 0.5 else f"{100 * level:g}%" for level in release.quantile_levels]
         each = zip(mean_texts(release, place), *(texts[i] for i in shown), strict=True)
         rows = [(Value(str(i)), *map(Value, cells)) for i, cells in enumerate(each)]
         heads, more = ("cluster", "mean", *(names[i] for i in shown)), "The release file has more quantiles, and histograms."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import math
 import re
@@ -25,7 +26,7 @@ from spinney.report.publication.document import (
     Sheet,
     Value,
 )
-from spinney.report.publication.live import policy_of_script, resource, written
+from spinney.report.publication.live import resource, written
 from spinney.report.publication.pictures import place
 
 #: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
@@ -235,7 +236,8 @@ def to_html(document: Document) -> str:
 def whole_page(title: str, body: str) -> str:
     """Return a page of this title around its body, with the rules that this body needs, and the script of its maps."""
     moves = '<div class="map">' in body
-    policy = f"{POLICY}; script-src {policy_of_script()}" if moves else POLICY
+    digest = base64.b64encode(hashlib.sha256(resource("map.js").encode()).digest()).decode()  # of the one script that may run
+    policy = f"{POLICY}; script-src 'sha256-{digest}'" if moves else POLICY
     script = f"\n<script>{resource('map.js')}</script>" if moves else ""
     runs = "runs the script of its map alone" if moves else "runs no script"
     return f"""<!DOCTYPE html>

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from functools import cache
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
@@ -57,10 +56,10 @@ def live_map(where: Geography, order: NDArray[np.int64]) -> LiveMap | None:
     demand = [[*place, root] for place, root in zip(placed(where.demand), np.sqrt(where.weights / heaviest), strict=True)]
     sites = [
         {
-            "x": round(float(x), 6), "y": round(float(y), 6), "name": clean(name, LETTERS), "rows": rows,
+            "x": round(float(x), 6), "y": round(float(y), 6), "name": clean(name, LETTERS), "rows": f"{rows:,.0f}",
             "isNew": i < len(release.medoids), "color": PALETTE[i % len(PALETTE)],
         }
-        for i, ((x, y), name, rows) in enumerate(zip(placed(where.sites), where.names, where.sizes_words, strict=True))
+        for i, ((x, y), name, rows) in enumerate(zip(placed(where.sites), where.names, release.sizes, strict=True))
     ]  # fmt: skip
     data = {
         "size": [round(float(one), 6) for one in size / longest],
@@ -92,8 +91,3 @@ def written(drawing: LiveMap) -> str:
         f'<p role="status"></p><p class="keys"><span>Circles: new sites. Squares: existing ones.</span><span>{HELP}</span></p>'
         f'<script type="application/json">{drawing.data}</script></div>'
     )
-
-
-def policy_of_script() -> str:
-    """Return what lets a browser run the script of maps, and no other."""
-    return f"'sha256-{base64.b64encode(sha256(resource('map.js').encode()).digest()).decode()}'"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from spinney.exceptions import check_path
 from spinney.releases.sites import SiteRelease
 from spinney.report.canvas import save
 from spinney.report.geography import Geography
-from spinney.report.geojson import write_geojson
+from spinney.report.geojson import as_geojson
 from spinney.report.map import map_figure
 from spinney.report.publication.assembly import map_document
 from spinney.report.publication.html import to_html
@@ -42,7 +43,8 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     check_path(path, "draw_map")
     kind = Path(path).suffix.lower()
     if kind == ".geojson":
-        write_geojson(Geography.of("draw_map", release, space, degrees), path)
+        found = as_geojson(Geography.of("draw_map", release, space, degrees))
+        Path(path).write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
     elif kind == ".html":
         Path(path).write_text(to_html(map_document(release, space, degrees)), encoding="utf-8")
     else:

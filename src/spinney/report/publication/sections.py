@@ -25,6 +25,7 @@ from spinney.verification.report import Verification
 
 #: Lines shown of charges, charges beyond which one kind shares a line, and lines of the releases of a ledger.
 CHARGES, EACH, ENTRIES = 12, 20, 8
+SECURE = "Secure: the noise came from the entropy of the operating system, and cannot be repeated or taken out."
 #: Who can check a signature, by its kind.
 SIGNED = {
     "hmac-sha256": "yes; the holder of the key can check it",
@@ -51,34 +52,23 @@ def model_section(release: Promise, *more: tuple[str, str]) -> Section:
     trust = Trust.of(clean(release.model))
     rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
     number = release.k if release.k is not None else "not stated"
+    given = {**release.parameters, "random_state": release.random_state, "noise_seed": release.noise_seed}
+    listed = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
     facts = (
         ("Who held the rows", f"{_sentence(trust.words or trust.kind or 'not stated')} Model: {trust.kind or 'not stated'}."),
-        ("Randomness", _randomness(release)),
+        ("Randomness", SECURE if promises(release) else f"{_sentence(clean(release.noise, LETTERS))} It protects nobody."),
         ("Before the questions", _sentence(rules or "not stated")),
         (
             "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
             f"{number}, {clean(release.k_source) or 'source not stated'}.",
         ),
-        *_repeated(release),
+        *((("To repeat it", f"{clean(listed)}."),) if listed else ()),
     )
     return Section("Who was trusted, and what was done", (Facts((*facts, *more)),))
 
 
-def _repeated(release: Promise) -> tuple[tuple[str, str], ...]:
-    """Return what repeats a release, if it says so: parameters of its algorithm, and seeds."""
-    given = {**release.parameters, "random_state": release.random_state, "noise_seed": release.noise_seed}
-    listed = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
-    return (("To repeat it", f"{clean(listed)}."),) if listed else ()
-
-
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _randomness(release: Promise) -> str:
-    if promises(release):
-        return "Secure: the noise came from the entropy of the operating system, and cannot be repeated or taken out."
-    return f"{_sentence(clean(release.noise, LETTERS))} It protects nobody."
 
 
 def _charge_rows(release: Promise) -> list[tuple[str, str, str]]:
@@ -172,7 +162,10 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     told = (
         "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
     )
-    command = _check_command(file, release, verification)
+    name = verification.ledger if verification is not None and verification.ledger else release.made.get("ledger")
+    command = f"spinney verify {shlex.quote(file)}"
+    if name and release.made.get("entry"):
+        command = f"spinney verify {shlex.quote(file)} --ledger {shlex.quote(clean(name))}"
     blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command(command)]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
@@ -199,14 +192,6 @@ def made_facts(release: Promise) -> tuple[tuple[str, str], ...]:
         ("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"),
         ("Software", f"spinney {clean(release.version, LETTERS)}; algorithm {algorithm}"),
     )
-
-
-def _check_command(file: str, release: Promise, verification: Verification | None) -> str:
-    """Return what to type, with the ledger that was charged or looked into, if there is one."""
-    name = verification.ledger if verification is not None and verification.ledger else release.made.get("ledger")
-    if not name or not release.made.get("entry"):
-        return f"spinney verify {shlex.quote(file)}"
-    return f"spinney verify {shlex.quote(file)} --ledger {shlex.quote(clean(name))}"
 
 
 def sign_section(has_sources: bool = False, has_names: bool = False) -> Section:
