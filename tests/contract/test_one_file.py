@@ -52,7 +52,6 @@ class StreamRows(Rows):
         yield StreamBackend(self.nonprivate_stream, ground, unit)
 
 
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
 @pytest.mark.parametrize("algorithm", ["tree", "stable", "lloyd"])
 def test_a_backend_takes_one_file(algorithm):
     rows = np.random.default_rng(0).normal(size=(60, 2))

@@ -126,7 +126,6 @@ def test_the_tags_say_that_demand_is_one_column(sites):
     assert (tags.one_d_array, tags.two_d_array, tags.allow_nan, tags.sparse) == (True, False, True, False)
 
 
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
 def test_demand_is_predicted_as_the_contract_says(sites, tmp_path):
     labels, before = sites.fit(DEMAND).predict(DEMAND), dict(vars(sites))
     order = np.random.default_rng(1).permutation(300)

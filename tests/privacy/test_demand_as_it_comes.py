@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMedoids, verify
@@ -34,7 +34,6 @@ def counts(rows, unit, groups=None, weighed=None):
         return backend.exact(EACH)
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(st.integers(-1, 25), st.integers(0, 4)), max_size=8), adjacency=st.sampled_from(list(Adjacency)))
 def test_a_weighed_row_is_that_many_rows(rows, adjacency):
     places, times = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)) if rows else (np.empty(0),) * 2

@@ -50,7 +50,6 @@ def test_goals_ask_the_same_of_other_rows(name, adjacency, delta):
 
 @covering("outcome, space, name", OUTCOMES, ODD_SPACES, GOALS)
 @pytest.mark.matrix
-@pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 def test_no_answer_makes_a_goal_raise(outcome, space, name, monkeypatch):
     seed = (list(OUTCOMES).index(outcome) + list(ODD_SPACES).index(space)) % 4
     where = ODD_SPACES[space]

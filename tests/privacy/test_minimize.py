@@ -109,7 +109,6 @@ def test_conditions_that_do_not_hold_are_refused(change):
         dataclasses.replace(found, **{name: getattr(found, name) * times}).check(Unit())
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     epsilon=st.fractions(Fraction(1, 10**4), 200),
     columns=st.integers(1, 300),

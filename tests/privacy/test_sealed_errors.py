@@ -22,7 +22,6 @@ from spinney.privacy.seal import sealed
 from spinney.questions.counts import Counting, Counts
 from spinney.trees.quadtree import Splits, TreeCells
 
-pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 CANARY = "canary 30000001"
 ROWS = np.random.default_rng(0).random((60, 2))
 NAMES = np.arange(60) // 4
@@ -66,9 +65,9 @@ FITS = [
 ]
 #: Where exact numbers are computed, or rows read.
 WORKSHOPS = {
-    "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets"),
-    "curators.memory": ("walk_codes", "kept_rows", "scale_centers"),
-    "curators.files": ("kept_rows", "as_floats", "scale_centers"),
+    "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets", "scale_centers"),
+    "curators.memory": ("walk_codes", "kept_rows"),
+    "curators.files": ("kept_rows", "as_floats"),
     "curators.kept": ("as_floats",),
     "curators.kernels": ("enter", "walk_near", "walk_bins"),
     "curators.walks": ("ready", "fences_of"),

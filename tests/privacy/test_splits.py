@@ -21,7 +21,6 @@ from spinney.questions.sums import Offsets
 from spinney.tables.files import read_table, scan
 from spinney.trees.quadtree import Splits, TreeCells
 
-pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 THREADS = (1, 2, 4, 16)
 #: Entries of a block of distances, and bytes of a table of costs: one entry, some rows, everything.
 BLOCKS = (1, 500, 3_000, 2**22)
@@ -133,7 +132,6 @@ def releases_are_alike(split, size, release):
         assert release() == expected, (size, threads, entries)
 
 
-@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("algorithm", REGISTERED["sites"])
 def test_sites_are_the_same_for_all_numbers_of_demand_points_threads_and_blocks(algorithm, split):
     for size in FEW_SIZES:
@@ -143,7 +141,6 @@ def test_sites_are_the_same_for_all_numbers_of_demand_points_threads_and_blocks(
         releases_are_alike(split, size, lambda: model.fit(demand_at(size)).release_.to_json())  # noqa: B023
 
 
-@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 def test_covers_are_the_same_for_all_numbers_of_items_threads_and_blocks(split):
     sets = [[0], [1, 2, 3], list(range(0, N_POINTS, 3)), list(range(N_POINTS))]
     for size in SIZES:
@@ -190,7 +187,6 @@ def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(sp
                 assert [one.tolist() for one in found] == [one.tolist() for one in expected], (size, threads, entries, backend)
 
 
-@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("algorithm", REGISTERED["points"])
 @pytest.mark.matrix
 def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algorithm, split):
@@ -205,7 +201,6 @@ def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algori
             assert model.fit(np.asfortranarray(ROWS[:size][::-1])).release_.to_json() == expected  # in any order
 
 
-@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 @pytest.mark.matrix

@@ -9,7 +9,6 @@ from spinney import DataError, ParameterError, PrivateKMeans, describe
 from spinney.audit import compare, record
 from spinney.estimators.description_model import DescriptionModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 BOUNDS = {
     "income": (0, 100_000),
     "region": ["north", "south", "1"],

@@ -8,7 +8,6 @@ from benchmarks.messy import made, schema
 from spark.conftest import plain
 from spinney import ParameterError, PrivateKMeans
 
-pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 TABLE = made(900, seed=3, wrong=0.1).messy.with_columns(
     pl.col("^x.$").cast(pl.Float64), person=pl.Series(np.arange(900) // 3).cast(pl.String)
 )

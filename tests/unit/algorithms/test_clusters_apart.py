@@ -1,7 +1,6 @@
 """Clusters that are far apart are found by every algorithm, and by every one around which a step is taken."""
 
 import numpy as np
-import pytest
 
 from covering import covering
 from registered import REGISTERED
@@ -17,7 +16,6 @@ ALGORITHMS = [*(choose(name, "points") for name in REGISTERED["points"]), *OTHER
 
 
 @covering("algorithm, estimator, delta, tighten", ALGORITHMS, [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], [False, True])
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
 def test_clusters_that_are_apart_are_found(algorithm, estimator, delta, tighten):
     rng = np.random.default_rng(0)
     rows = PLACES[rng.integers(0, 4, 8000)] + rng.normal(0, 0.03, (8000, 2))

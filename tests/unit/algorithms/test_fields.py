@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric
@@ -28,7 +28,6 @@ def test_without_noise_cells_keep_their_counts(space):
     np.testing.assert_allclose(found[0], counts, atol=0.01)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.one_of(st.integers(-(10**15), 10**15), st.integers(-5, 5)), min_size=12, max_size=12),
     st.lists(st.integers(-(10**15), 10**15), min_size=4, max_size=4),

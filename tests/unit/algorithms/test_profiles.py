@@ -1,13 +1,12 @@
 """How far clusters are told to be from all rows, out of noisy histograms."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.algorithms.profiles import distances
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.integers(-(10**9), 10**12), min_size=3, max_size=3), min_size=1, max_size=4),
     st.floats(1.0, 1e12),

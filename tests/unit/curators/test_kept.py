@@ -110,7 +110,6 @@ def test_nothing_is_kept_when_a_fit_ends(tmp_path):
     assert backend._batches._kept == []
 
 
-@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("most", [0, 5000, 10**6])
 def test_releases_do_not_tell_how_much_is_kept(tmp_path, monkeypatch, most):
     frame = pl.DataFrame(ROWS, ["a", "b", "c"])

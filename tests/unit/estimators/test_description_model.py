@@ -26,9 +26,6 @@ from spinney import (
 )
 from spinney.tables import files
 
-#: Noise with a seed, so that releases can be compared.
-pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
-
 BOUNDS = {
     "income": (0, 100_000),
     "region": ["north", "south", "west"],

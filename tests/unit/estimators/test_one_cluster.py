@@ -15,7 +15,6 @@ RNG = np.random.default_rng(3)
 TIGHT = np.concatenate([RNG.normal(0.4, 0.02, (3000, 2)), RNG.normal(-0.5, 0.1, (3000, 2)), RNG.uniform(-1, 1, (2000, 2))])
 
 
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_blobs_give_a_ball_near_the_plain_one(delta):
     plain = smallest_ball(TIGHT, np.ones(len(TIGHT)), 2500, TIGHT[:50])

@@ -28,7 +28,6 @@ UNITS = st.builds(Unit, st.sampled_from(["add-remove", "replace"]), st.integers(
 NEAR = 1e-6
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.fractions(Fraction(1, 1000), 30), st.sampled_from(Measure), UNITS, st.integers(1, 40))
 def test_a_charge_buys_each_share_of_its_epsilon_and_no_more(amount, measure, unit, columns):
     found = perturbation(Charge("a", "minimize", measure, amount), unit, columns)
@@ -51,7 +50,6 @@ def test_a_charge_buys_each_share_of_its_epsilon_and_no_more(amount, measure, un
     assert found.tolerance == found.pull / POINT_STEPS
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.fractions(Fraction(1, 100), 10), UNITS, st.integers(1, 12))
 def test_conditions_are_checked_where_minima_are_made(amount, unit, columns):
     """Whatever is a little too small is refused before a row is looked at; larger noise is not."""

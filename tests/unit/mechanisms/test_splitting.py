@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.mechanisms import SeededSource, splitting
@@ -73,7 +73,6 @@ def split_chance(score, scale):
 
 
 @given(st.floats(0.4, 12), st.integers(1, 12), st.integers(1, 16))
-@settings(max_examples=60, deadline=None)
 def test_the_worst_loss_is_that_of_the_worst_of_all_paths(scale, decay, steps):
     worst = 0.0
     for offset in range(decay):  # from far below the clamp to far above, where a row more changes nothing

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.mixed import found, mixed, noise
@@ -26,7 +26,6 @@ def test_categories_that_go_with_nothing_make_no_clusters(seed):
     assert found(noise(2 * seed), 1e-6 * (seed % 2), seed) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     widths=st.lists(st.floats(0.1, 1e6), max_size=3),
     weights=st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=3),

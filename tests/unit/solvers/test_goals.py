@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, ParameterError
@@ -63,7 +63,6 @@ def test_goals_are_within_a_percent_of_the_exact_program(name, existing):
         assert 1 <= len(chosen.points) <= k
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_nobody_is_sent_to_a_full_center_if_there_is_room(data):
     seed, n, k = data.draw(st.integers(0, 10**6)), data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))

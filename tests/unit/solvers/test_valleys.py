@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.algorithms.summary import likely_leaves
@@ -37,7 +37,6 @@ def test_separated_clusters_are_counted(k, power):
     assert len(found.costs) == len(found.evidence) == 12
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     counts=st.lists(st.integers(-40, 400), min_size=1, max_size=16),
     std=st.sampled_from([0.0, 1.0, 50.0]),

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, ParameterError
@@ -74,7 +74,6 @@ def test_edges_in_every_form_are_one_network(form):
     assert space.names is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), shift=st.integers(0, 3), form=st.sampled_from(sorted(FORMS)))
 def test_names_are_in_the_order_of_first_appearance(seed, n, shift, form):
     """Labels that are 0 to n - 1 are numbers of points; all others are names."""
@@ -94,7 +93,6 @@ def test_names_are_in_the_order_of_first_appearance(seed, n, shift, form):
     np.testing.assert_array_equal(texts.distances(np.arange(n)), space.distances(turned)[:, turned])
 
 
-@settings(deadline=None)
 @given(
     turned=st.lists(st.booleans(), min_size=1, max_size=8),
     both=st.lists(st.booleans(), min_size=8, max_size=8),

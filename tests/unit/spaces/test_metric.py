@@ -89,7 +89,6 @@ def test_networks_agree_with_scipy(seed, n, extra, whole):
     assert space.is_metric()
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), extra=st.integers(0, 90), spread=st.sampled_from([0, 1, 8, 150, 600]))
 def test_a_distance_is_the_least_sum_of_lengths_to_the_last_bit(seed, n, extra, spread):
     """However different lengths are, however a search orders its nodes, and wherever it ends."""
@@ -112,7 +111,6 @@ def test_a_distance_is_the_least_sum_of_lengths_to_the_last_bit(seed, n, extra, 
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), sites=st.integers(1, 9), block=st.sampled_from([1, 30, 2**22]))
-@settings(deadline=None)
 def test_the_nearest_site_is_the_first_of_the_nearest(seed, n, sites, block):
     rng = np.random.default_rng(seed)
     space = FiniteMetric.from_points(rng.integers(0, 3, (n, 2)).astype(float))

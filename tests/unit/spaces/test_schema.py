@@ -4,7 +4,7 @@ from datetime import date
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
@@ -110,7 +110,6 @@ def test_a_warning_depends_on_public_widths_alone():
     assert uneven(schema_of({"age": {"bounds": (0, 110), "unit": 1}, "region": ["a", "b"]}, None, "here")) is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
         st.text(max_size=5),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, ParameterError, PrivateKMedoids
@@ -22,7 +22,6 @@ def haversine(one, other):
     return 2 * RADIUS * math.asin(math.sqrt(min(1.0, inner)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=2, max_size=6))
 def test_great_circles_are_measured_in_meters(places):
     space = FiniteMetric.from_points(places, "haversine")
@@ -59,7 +58,6 @@ def test_every_algorithm_runs_on_the_globe(algorithm):
     assert len(model.medoid_indices_) == 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), degrees=st.booleans(), side=st.integers(1, 8), far=st.floats(0, 3))
 def test_the_nearest_point_is_found_and_ties_go_to_the_lowest(seed, n, degrees, side, far):
     """Points and positions on a grid of halves: ties between many, and points at one place."""

@@ -5,7 +5,7 @@ from datetime import date, datetime, time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import DataError, PrivateKMeans, scan
@@ -47,7 +47,6 @@ def written(folder, rows, names=(*FACTS, "person")):
     return folder / "t.xlsx", folder / "t.csv"
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, st.sampled_from(["A", "b ", 7, None])), min_size=1, max_size=9))
 def test_cells_are_those_of_the_csv_file(rows, tmp_path_factory):
     sheet, text = written(tmp_path_factory.mktemp("sheets"), rows)

@@ -230,7 +230,6 @@ def test_charges_that_were_put_together_or_ask_something_else_are_paid_by_their_
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a + b", "b + a", "c"]), unique=True, min_size=1), st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_part_pays_once_and_for_its_whole_amount(names, data):
     paid = [{"name": name, "question": "sums", "measure": "epsilon", "amount": "1/3"} for name in names]
     assert _are_paid(paid, paid)
@@ -349,7 +348,6 @@ def test_no_lawful_rule_of_splits_is_refused(epsilon, replaces):
 
 
 @given(st.floats(0.01, 20), st.floats(1e-12, 1e-2), st.integers(1, 5), st.booleans(), st.integers(1, 10**6))
-@settings(max_examples=60, deadline=None)
 def test_the_steps_of_a_cover_are_accepted_and_twice_as_large_ones_are_not(epsilon, delta, rows, replaces, steps):
     amount, share = Fraction(epsilon), Fraction(delta)
     unit = Unit("replace" if replaces else "add-remove", rows)

@@ -4,7 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nested import edited, places
@@ -42,7 +42,6 @@ def test_every_version_that_is_read_has_a_schema_and_every_kind_is_in_the_last()
 JUNK = [None, True, -1, 0.5, "", "inf", "1/0", "-1", "x" * 50, [], {}, [[]]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_checker_agrees_with_the_reference(data, records):
     jsonschema = pytest.importorskip("jsonschema")
