@@ -91,6 +91,13 @@ class Service:
             part.__dict__["table"] = np.ascontiguousarray(self.table[:, np.searchsorted(self.candidates, points)])
         return part
 
+    def dearer(self, costs: FloatArray) -> Service:
+        """Return the same demand, where a pair costs more by an entry of a table; without a table, the same costs."""
+        other = replace(self)
+        if self.table is not None:
+            other.__dict__["table"] = self.table + costs
+        return other
+
     def rows(self, members: IntArray) -> NDArray[Any]:
         """Return the costs of serving some demand points, by their places, from all candidates."""
         if self.table is not None:
