@@ -168,8 +168,10 @@ def roads() -> None:
     candidates = np.sort(np.random.default_rng(0).choice(whole.n_points, ROAD_CANDIDATES, replace=False))
     space = FiniteMetric(whole.source, whole.n_points, candidates, None)
     record = saved("planners_roads")
-    for name, (goal, k, is_counted) in road_goals(space).items():
-        for seed in range(len(record.get(name, ())), LIMIT_RUNS if name == "limits of sites" else RUNS):
+    for seed in range(LIMIT_RUNS):
+        for name, (goal, k, is_counted) in road_goals(space).items():
+            if len(record.get(name, ())) > seed or (seed >= RUNS and not isinstance(goal, Capacities)):
+                continue
             demand = road_demand(space, seed)
             loads = np.bincount(demand, minlength=space.n_points).astype(float)
             task = SiteTask(space=space, loads=loads, k=k, is_counted=is_counted)

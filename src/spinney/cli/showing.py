@@ -40,11 +40,12 @@ def public_files(public: dict[str, Any]) -> PublicFiles | None:
 
 def space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
     """Return the space in public files, after a check that the release could be about it."""
-    space, _ = files.read()
+    space, *_ = files.read()
     stated, sites = release.space, release.sites
     same = (space.described["kind"], space.n_points) == (stated["kind"], stated["n_points"])
     if same and release.names is not None and space.names is not None:
-        same = release.names == tuple(space.names[site] for site in sites)
+        own = (space.names[site] for site in sites)  # a site may be called by the place that it was moved from, too
+        same = all(said == name or said.endswith(f" at {name}") for said, name in zip(release.names, own, strict=True))
     elif same and release.coordinates is not None:
         same = space.coordinates is not None and np.allclose(space.coordinates[sites], release.coordinates)
     if not same:

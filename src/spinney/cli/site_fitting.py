@@ -81,15 +81,15 @@ class PublicFiles:
         starts = [name.lower()[:3] for name in self.axes]
         return True if starts in (["lon", "lat"], ["lng", "lat"]) else None
 
-    def read(self) -> tuple[FiniteMetric, NDArray[np.int64]]:
-        """Return the space, with the names of its points, and the existing sites."""
-        where = str(self.graph or self.points)
+    def read(self) -> tuple[FiniteMetric, NDArray[np.int64], dict[int, str]]:
+        """Return the space, with the names of its points, the existing sites, and what files of places call points."""
+        where, called = str(self.graph or self.points), dict[int, str]()
         space = self._read_points() if self.graph is None else self._read_network(self.graph)
-        candidates = _places(self.candidates, space, "--candidates", where) if self.candidates else None
+        candidates = _places(self.candidates, space, "--candidates", where, called) if self.candidates else None
         if candidates is not None and not len(candidates):
             raise DataError("--candidates names no point.", "leave it out if sites may be anywhere.")
-        existing = _places(self.existing, space, "--existing", where)
-        return space if candidates is None else replace(space, candidates=np.sort(candidates)), existing
+        existing = _places(self.existing, space, "--existing", where, called)
+        return space if candidates is None else replace(space, candidates=np.sort(candidates)), existing, called
 
     def _read_points(self) -> FiniteMetric:
         assert self.points is not None
@@ -152,15 +152,24 @@ class DemandFile:
         return DemandRows(places, read.nonprivate_groups, weighed)
 
 
-def _places(values: Iterable[str], space: FiniteMetric, option: str, where: str) -> NDArray[np.int64]:
-    """Return the points that are named, each once; of files of places, the points of the space that are nearest to them."""
+def _names_of(space: FiniteMetric) -> tuple[str, ...]:
+    """Return what points are called in files."""
+    return space.names or tuple(map(str, range(space.n_points)))
+
+
+def _places(values: Iterable[str], space: FiniteMetric, option: str, where: str, called: dict[int, str]) -> NDArray[np.int64]:
+    """Return the points that are named, each once, or that are nearest to places of a file, which they are `called` then, too."""
     maps = [value for value in values if value.lower().endswith(tuple(PLACES))]
     names = _names(value for value in values if value not in maps)
-    found = [find_places(names, space.names or map(str, range(space.n_points)), option, where)]
+    found = [find_places(names, _names_of(space), option, where)]
     for path in maps:
         if not space.degrees:
-            raise ParameterError(f"{option}: {path} needs points in longitude and latitude.", "--graph or --points with degrees.")
-        found.append(space.nearest(read_places(path).coordinates))
+            words = f"{option}: {path} needs points in longitude and latitude."
+            raise ParameterError(words, "a map in degrees, or --coordinates TABLE --columns lon,lat.")
+        places = read_places(path)
+        found.append(space.nearest(places.coordinates))
+        for point, name in zip(found[-1].tolist(), places.names, strict=True):
+            called.setdefault(point, name)
     together = np.concatenate(found)
     return together[np.sort(np.unique(together, return_index=True)[1])]
 
@@ -176,16 +185,21 @@ def _names(values: Iterable[str]) -> list[str]:
     return found
 
 
-def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return what is asked for; what needs no file is checked first."""
+def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> tuple[dict[str, Any], FiniteMetric]:
+    """Return what is asked for, and the space as demand names its points; what needs no file is checked first.
+
+    A release calls sites by the places that they were moved from, too.
+    """
     check_count(parameters, OWNER)
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
     if files.points is not None and files.metric != "haversine":
         refuse_degrees(files.axes, "--points", "measure great circles with --metric haversine, or roads with --graph.")
     with reading(files.graph or files.points):
-        space, existing = files.read()
+        space, existing, called = files.read()
         weights = None if parameters["weights"] is None else _weights(parameters["weights"], space)
-    return {"space": space, "existing_sites": existing, **parameters, "weights": weights}
+    names = tuple(f"{called[i]} at {name}" if i in called else name for i, name in enumerate(_names_of(space) if called else ()))
+    shown = replace(space, names=names) if called and files.graph is not None else space
+    return {"space": shown, "existing_sites": existing, **parameters, "weights": weights}, space
 
 
 def _weights(path: Path, space: FiniteMetric) -> NDArray[np.float64]:
@@ -197,7 +211,7 @@ def _weights(path: Path, space: FiniteMetric) -> NDArray[np.float64]:
 def _of_points(space: FiniteMetric, names: Iterable[str], path: Path, what: str) -> list[int]:
     """Return the line of a file about each point of a space, whose names a file has in some order."""
     known = {name: line for line, name in enumerate(names)}
-    wanted = space.names or tuple(map(str, range(space.n_points)))
+    wanted = _names_of(space)
     missing = next((name for name in wanted if name not in known), None)
     if missing is not None:
         raise DataError(f"{path} has no point {missing!r}.", f"give {what} for every point of the network.")
@@ -209,7 +223,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, private: DemandFile,
     if private.groups is not None:
         check_cap(private.groups, parameters)
     grouped = parameters["max_rows_per_group"] is not None
-    return told_plan(check_sites(_read_space(files, grouped, parameters), OWNER, grouped), n_guess, None)
+    return told_plan(check_sites(_read_space(files, grouped, parameters)[0], OWNER, grouped), n_guess, None)
 
 
 def choose_sites(
@@ -219,8 +233,8 @@ def choose_sites(
     private.check(parameters)
     if (private.row_weights is None) != (parameters["max_row_weight"] is None):
         raise ParameterError("--row-weights and --max-row-weight need each other.", "--row-weights COLUMN --max-row-weight 10.")
-    asked = _read_space(files, private.groups is not None, parameters)
-    fit, space = check_sites(asked, OWNER, private.groups is not None), asked["space"]
+    asked, space = _read_space(files, private.groups is not None, parameters)
+    fit = check_sites(asked, OWNER, private.groups is not None)
     rows = private.read(space, parameters)
     with asking(fit):
         return run(fit, rows, ledger), space

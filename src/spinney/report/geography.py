@@ -72,7 +72,7 @@ class Geography:
             "degrees": optional(boolean("leave it out.")),
         }
         check(owner, {"release": release, "space": space, "degrees": degrees}, lawful)
-        if space is not None and space.described != release.space:
+        if space is not None and {**space.described, "n_candidates": None} != {**release.space, "n_candidates": None}:
             hint = "make it from the same public files."
             raise ParameterError.wrong("space", owner, f"the space of the release, {release.space}", space, hint)
         drawn = None if space is None else space.coordinates

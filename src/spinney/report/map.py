@@ -15,8 +15,9 @@ __all__ = ["map_figure"]
 
 #: Sites are labeled up to this many; more labels would cover the map. Of a long name this many letters are shown.
 LABELED, LETTERS = 40, 28
-#: The area of the heaviest point of a summary of few points; with more than MANY points areas shrink, and so do lines.
-AREA, MANY = 400, 100
+#: The area of the heaviest point of a summary of few points, and how dark it is; with more than MANY points areas shrink and
+#: become lighter, and lines shrink.
+AREA, DARK, MANY = 400, 0.3, 100
 #: More lines than this are one picture within an SVG.
 LINES = 20_000
 #: The size of a map in inches: its longer side, the least of the shorter one, and what title and legend take.
@@ -74,11 +75,12 @@ def _draw_space(axis: Any, where: Geography) -> None:
         look = {"s": 5, "linewidths": 0, "zorder": 1, "label": "points (public), by site"}
         axis.scatter(points[:, 0], points[:, 1], color=colors[of], rasterized=len(of) > LINES, **look)
     if len(where.weights):
-        area = AREA * min(1.0, (MANY / len(where.weights)) ** 0.5) * where.weights / max(float(where.weights.max()), 1.0)
+        crowd = min(1.0, MANY / len(where.weights))
+        area = AREA * crowd**0.5 * where.weights / max(float(where.weights.max()), 1.0)
         kind = "private summary" if release.is_private else "summary"
-        look = {"color": "0.25", "alpha": 0.3, "linewidths": 0}
-        axis.scatter(where.demand[:, 0], where.demand[:, 1], s=area, zorder=2, **look)
-        axis.scatter([], [], s=70, label=f"demand ({kind}), area for rows", **look)
+        look = {"color": "0.25", "linewidths": 0}
+        axis.scatter(where.demand[:, 0], where.demand[:, 1], s=area, zorder=2, alpha=DARK * crowd**0.25, **look)
+        axis.scatter([], [], s=70, label=f"demand ({kind}), area for rows", alpha=DARK, **look)
 
 
 def _draw_sites(axis: Any, where: Geography) -> None:

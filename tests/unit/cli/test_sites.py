@@ -251,9 +251,10 @@ def test_a_one_way_ring_of_a_map_with_stops_as_candidates(folder):
     result = run("sites", *asked, "--out", "ring.json")
     refused(result, 3, "ring.graphml: no edge has a length or weight. Hint: say which holds the length; edges have 'minutes'.")
     assert run("sites", *asked, "--weight", "minutes", "--out", "ring.json").exit_code == 0
-    assert read_release(folder / "ring.json").names == ("n69",)
+    assert read_release(folder / "ring.json").names == ("hbf at n69",)
+    assert run("show", "ring.json", "--graph", "ring.graphml", "--weight", "minutes", "--map", "ring.html").exit_code == 0
     assert run("sites", *asked, "--weight", "minutes", "--both-ways", "--out", "both.json").exit_code == 0
-    assert read_release(folder / "both.json").names == ("n32",)
+    assert read_release(folder / "both.json").names == ("zob at n32",)
 
 
 def test_stops_as_points_are_measured_on_the_globe(folder):

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, ParameterError
+from spinney.solvers import capacities
 from spinney.solvers.assignment import assign
 from spinney.solvers.exact import solve_exactly
 from spinney.solvers.goals import (
@@ -91,6 +92,18 @@ def test_demand_that_no_center_takes_passes_limits_by_as_little_as_it_must():
     filled = np.bincount(chosen.labels, loads, 3)
     assert np.maximum(filled - 0.2 * loads.sum(), 0).sum() == pytest.approx(0.4 * loads.sum())
     assert (filled >= 0.2 * loads.sum() - 1e-9).all()
+
+
+@pytest.mark.parametrize("existing", [0, 2])
+def test_limits_among_some_of_many_candidates_are_nearly_as_good(existing, monkeypatch):
+    for seed in range(3):
+        space, loads, stay = instance(seed, 120, 100, existing)
+        task = SiteTask(space=space, loads=loads, k=4, existing=stay)
+        goal, values = Capacities(1.1 * loads.sum() / (4 + existing)), []
+        for ranked in (capacities.RANKED, 0):
+            monkeypatch.setattr(capacities, "RANKED", ranked)
+            values.append(value_of(goal, task, solve_goal(goal, task, np.random.default_rng(seed))))
+        assert values[1] <= 1.05 * values[0]
 
 
 @pytest.mark.parametrize("name", GIVEN)

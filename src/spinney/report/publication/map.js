@@ -7,10 +7,11 @@ for (const box of document.querySelectorAll(".map")) {
   const points = new Uint16Array(bytes(data.points)), serving = new Uint16Array(bytes(data.serving));
   const edges = new Uint32Array(bytes(data.edges)), unit = 65535;
   const shown = { network: true, demand: true, labels: true };
-  let view = null, wide = 0, high = 0, chosen = -1, asked = 0;
+  let view = null, wide = 0, high = 0, chosen = -1, asked = 0, moved_on = false;
 
   const whole = () => {
-    const air = 36, scale = Math.min((wide - 2 * air) / data.size[0], (high - 2 * air) / data.size[1]);
+    const air = 36, scale = Math.max(Math.min((wide - 2 * air) / data.size[0], (high - 2 * air) / data.size[1]), 1);
+    moved_on = false;
     view = { scale, x: (wide - scale * data.size[0]) / 2, y: (high + scale * data.size[1]) / 2 };
   };
   const across = (x) => view.x + x * view.scale, down = (y) => view.y - y * view.scale;
@@ -34,7 +35,7 @@ for (const box of document.querySelectorAll(".map")) {
   };
   const demand = () => {
     const largest = 14 * Math.min(1, (100 / data.demand.length) ** 0.25) * Math.min(1, wide / 800);
-    pen.fillStyle = "rgba(28,36,48,.2)";
+    pen.fillStyle = `rgba(28,36,48,${0.2 * Math.min(1, (100 / data.demand.length) ** 0.25)})`;  // many areas lie on each other
     for (const [x, y, size] of data.demand) {
       pen.beginPath(); pen.arc(across(x), down(y), 0.5 + largest * size, 0, 7); pen.fill();
     }
@@ -95,7 +96,7 @@ for (const box of document.querySelectorAll(".map")) {
   };
   const again = () => { if (!asked) asked = requestAnimationFrame(draw); };
   const fit = () => {
-    const was = view && { x: (wide / 2 - view.x) / view.scale, y: (view.y - high / 2) / view.scale, part: view.scale / wide };
+    const was = moved_on && { x: (wide / 2 - view.x) / view.scale, y: (view.y - high / 2) / view.scale, part: view.scale / wide };
     wide = canvas.clientWidth; high = canvas.clientHeight;
     if (!wide || !high) return;
     if (was) { const scale = was.part * wide; view = { scale, x: wide / 2 - was.x * scale, y: high / 2 + was.y * scale }; } else whole();
@@ -104,9 +105,9 @@ for (const box of document.querySelectorAll(".map")) {
   const zoom = (by, x = wide / 2, y = high / 2) => {
     const least = Math.min(wide, high) / 4, scale = Math.min(Math.max(view.scale * by, least), least * 4000), part = scale / view.scale;
     view = { scale, x: x + (view.x - x) * part, y: y + (view.y - y) * part };
-    again();
+    moved_on = true; again();
   };
-  const move = (x, y) => { view.x += x; view.y += y; again(); };
+  const move = (x, y) => { view.x += x; view.y += y; moved_on = true; again(); };
   const choose = (i) => {
     chosen = (i + data.sites.length) % data.sites.length;
     const site = data.sites[chosen], x = across(site.x), y = down(site.y);

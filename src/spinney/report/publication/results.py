@@ -42,6 +42,13 @@ from spinney.spaces.plain_values import within
 
 #: Letters of a heading.
 HEADS = 24
+#: What sites were chosen by, where it is not travel costs alone.
+BY_GOAL = {
+    "capacities": "{} within limits of sites",
+    "reach": "what is within reach",
+    "farthest": "the longest travel",
+    "opening-costs": "{} and costs of opening",
+}
 #: How pictures are read.
 NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
 AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are in the table."
@@ -71,7 +78,8 @@ def headline(release: AnyRelease) -> str:
         return f"{_many(k, 'cluster')} of {_private(release)}rows in {_many(d, 'column')} ({kind})"
     if isinstance(release, SiteRelease):
         costs = "squared travel costs" if release.power == 2 else "travel costs"
-        return f"{_many(len(release.medoids), 'new site')} for {_private(release)}demand, by {costs}"
+        wanted = BY_GOAL.get((release.goal or {}).get("kind", ""), "{}").format(costs)
+        return f"{_many(len(release.medoids), 'new site')} for {_private(release)}demand, by {wanted}"
     if isinstance(release, DescriptionRelease):
         clusters, columns = _many(len(release.rows), "cluster"), _many(len(release.bins), "column")
         return f"What {clusters} of {_private(release)}rows are like in {columns}"
