@@ -299,7 +299,7 @@ def sites(store: Store) -> str:
     size = json.loads((RESULTS / "scale_sites.json").read_text())
     return (
         f"{markdown(head, lines)}\n\nOn a square of streets of {size['nodes']:,.0f} nodes with {size['rows']:,.0f} rows, "
-        f"`PrivateKMedoids(10)` takes {size['cpu']:.1f} CPU seconds (at most 12) and {size['peak GiB']:.2f} GiB at its peak "
+        f"`PrivateKMedoids(10)` takes {size['cpu']:.1f} CPU seconds (at most 12)\nand {size['peak GiB']:.2f} GiB at its peak "
         "(at most 0.5).\n\n"
         f"The default with squared distances, and with demand all over:\n\n{_other_sites(store)}"
     )
