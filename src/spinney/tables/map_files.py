@@ -113,7 +113,7 @@ def _features(path: Path, kind: str) -> tuple[Sequence[Mapping[str, Any]], bool]
     try:
         import geopandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
-        raise DataError(f"{path} needs geopandas.", "pip install geopandas, or write the file as GeoJSON.") from None
+        raise DataError(f"{path} needs geopandas.", "pip install 'spinney-dp[maps]', or write the file as GeoJSON.") from None
     layers = geopandas.list_layers(path)
     fit = [name for name, shape in zip(layers["name"], layers["geometry_type"], strict=True) if kind in str(shape)]
     table = geopandas.read_file(path, layer=(fit or list(layers["name"]))[0])
