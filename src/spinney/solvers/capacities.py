@@ -19,15 +19,15 @@ from spinney.solvers.swaps import swap_changes
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
 
-#: Swaps that are tried in a row. On Oldenburg (20,000 rows, 300 candidates, 3 demands) 16 and 32 led to the same costs: 4.4, 0.5
-#: and 4.0% below what swaps for the 32 candidates next to a center, in drawn order, led to.
-TRIED = 16
+#: Swaps that are tried in a row, or this part of all that a search may try. On Oldenburg (20,000 rows, 300 candidates, 3 demands)
+#: 16 and 32 led to the same costs: 4.4, 0.5 and 4.0% below what swaps for the 32 candidates next to a center led to.
+TRIED, PART = 16, 4
 #: Demand points times candidates that swaps are ranked among: of more candidates, those next to the centers and drawn ones.
 RANKED = 2**22
 #: Costs of units of demand that all assignments together look at, about: some seconds; and the fewest assignments of a search.
 MOST_LOOKED, LEAST_TRIED = 2**28, 64
-#: Searches, and those of the centers without limits that the first one starts from.
-SEARCHES, RESTARTS = 12, 4
+#: Searches, more of them in small spaces, up to one for each of so many assignments; and those of the centers without limits.
+SEARCHES, MORE, MOST_SEARCHES, RESTARTS = 12, 256, 64, 4
 #: Draws for each center drawn anew; kicks of the last assignment, at most.
 TRIALS, MOST_KICKS = 3, 2000
 #: Costs of all demand are compared up to this share.
@@ -65,23 +65,25 @@ def solve_limited(problem: Limited, k: int, rng: np.random.Generator) -> Served:
     service, fixed = problem.service, problem.fixed
     service.tabulate()
     looked = 64 * len(service.demand) * (k + len(fixed))
-    tries = max(SEARCHES * LEAST_TRIED, MOST_LOOKED // max(1, looked)) // SEARCHES
+    most = max(SEARCHES * LEAST_TRIED, MOST_LOOKED // max(1, looked))
+    searches = min(max(SEARCHES, most // MORE), MOST_SEARCHES)
+    tries = most // searches
     best = _search(problem, solve_service(service, k, rng, RESTARTS, fixed).points, rng, tries)
-    for _ in range(SEARCHES - 1):
+    for _ in range(searches - 1):
         kept = rng.choice(best.points, k - int(rng.integers(1, k // 2 + 2)), replace=False)
         start = np.concatenate([kept, seed_medoids(service, k - len(kept), rng, np.concatenate([fixed, kept]), TRIALS)])
         best = min(best, _search(problem, np.sort(start), rng, tries), key=lambda one: one.assignment.cost)
-    last = problem.assigned(best.points, min(MOST_KICKS, tries), rng)
+    last = problem.assigned(best.points, min(MOST_KICKS, most // SEARCHES), rng)
     return Served(best.points, last) if last.cost < best.assignment.cost else best
 
 
 def _search(problem: Limited, points: IntArray, rng: np.random.Generator, tries: int) -> Served:
     """Swap centers until no swap of those ranked first is better, or all tries are used."""
     near = _near(problem, points, rng)
-    best, has_improved = problem.assigned(points), True
+    best, has_improved, whole = problem.assigned(points), True, tries
     while has_improved and tries > 0:
         has_improved = False
-        for x, y in _ranked(problem, near, points, best)[:tries]:
+        for x, y in _ranked(problem, near, points, best, max(TRIED, whole // PART))[:tries]:
             tries -= 1
             other = points.copy()
             other[x] = near.candidates[y]
@@ -106,8 +108,8 @@ def _near(problem: Limited, points: IntArray, rng: np.random.Generator) -> Servi
     return found
 
 
-def _ranked(problem: Limited, near: Service, points: IntArray, served: Assignment) -> IntArray:
-    """Return the swaps that cost least at these prices, as pairs: which center, and the place of the candidate."""
+def _ranked(problem: Limited, near: Service, points: IntArray, served: Assignment, most: int) -> IntArray:
+    """Return the swaps that cost least at these prices, the least first: which center, and the place of the candidate."""
     own, sites = np.searchsorted(near.candidates, points), np.concatenate([points, problem.fixed])
     with np.errstate(all="ignore"):  # expected demand may be anything; what is not a number comes last
         per_cost = (problem.loads / near.weights)[:, None]  # prices are of a unit of load, costs of a unit of weight
@@ -116,6 +118,6 @@ def _ranked(problem: Limited, near: Service, points: IntArray, served: Assignmen
         costs += served.prices[:, None] * per_cost.T
         changes = swap_changes(near.dearer(served.prices[next_to] * per_cost), costs, len(points))
     changes[:, np.isin(near.candidates, sites)] = np.inf
-    least = np.argpartition(changes, TRIED, axis=None)[:TRIED] if changes.size > TRIED else np.arange(changes.size)
+    least = np.argpartition(changes, most, axis=None)[:most] if changes.size > most else np.arange(changes.size)
     order = least[np.argsort(changes.ravel()[least], kind="stable")]
     return np.array([divmod(int(at), changes.shape[1]) for at in order if changes.ravel()[at] < np.inf]).reshape(-1, 2)
