@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from benchmarks.messy import made, schema
+from benchmarks.messy import LEFT, made, schema, with_left
 from spinney import DataError, ParameterError, PrivateKMeans, scan, stream
 from spinney.audit import compare, record, total_loss
 from spinney.spaces.units import schema_of
@@ -19,12 +19,7 @@ from spinney.tables.encoding import codes
 from spinney.tables.letters import decided
 
 SIZES = (0, 1, 317, 4_000, 66_000)
-#: Lawful cells that the compiled reader leaves to patterns.
-LEFT = {"cost": "0000000000000012.5", "dose": "\u00a012,5 mg", "day": "2022-01-02 \t10:15", "ward": "north\u00a0"}
-TABLE = made(SIZES[-1], seed=6, wrong=0.1).messy.with_columns(
-    pl.when(pl.int_range(pl.len()) % 7 == place).then(pl.lit(cell)).otherwise(pl.col(name)).alias(name)
-    for place, (name, cell) in enumerate(LEFT.items())
-)
+TABLE = with_left(made(SIZES[-1], seed=6, wrong=0.1).messy)
 MODEL = {"epsilon": 1.0, "bounds": schema(), "scale": "bounds", "random_state": 0}
 #: Rows that follow no schema, and one that is far away by its notation.
 ODD = pl.DataFrame([["1e999"] * 6 + ["$ 1,2", "\ud7ff", "31.02.2022", 'n"roth'], ["1"] * 6 + ["9,999.99", "0", "1.1.2020", "s"]],

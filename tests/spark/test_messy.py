@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.messy import made, schema
+from benchmarks.messy import made, schema, with_left
 from spark.conftest import plain
 from spinney import ParameterError, PrivateKMeans
 
-TABLE = made(900, seed=3, wrong=0.1).messy.with_columns(
+TABLE = with_left(made(900, seed=3, wrong=0.1).messy).with_columns(
     pl.col("^x.$").cast(pl.Float64), person=pl.Series(np.arange(900) // 3).cast(pl.String)
 )
 MODEL = {"epsilon": 1.0, "bounds": schema(), "scale": "bounds", "random_state": 0}

@@ -66,6 +66,7 @@ def _texts() -> None:
 
 def _sites() -> None:
     from spinney.estimators.kmedoids import PrivateKMedoids
+    from spinney.solvers.assignment import assign
     from spinney.solvers.swaps import add_changes
     from spinney.spaces.metric import FiniteMetric
 
@@ -79,12 +80,14 @@ def _sites() -> None:
         FiniteMetric.from_matrix(matrix),
         FiniteMetric.from_matrix(matrix.astype(np.float32)),
         FiniteMetric.from_graph(streets),
+        FiniteMetric.from_points(places, "haversine"),
     ):
         space.is_metric()
         for algorithm in ("cells", "hst", "local-search", "coverage"):
             PrivateKMedoids(3, epsilon=1.0, space=space, algorithm=algorithm).fit(demand)
     # Tables of costs are 32-bit only where they are large.
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1)
+    assign(one[:, None], one, one)
     add_changes(np.zeros((1, 1), np.float32), none, np.zeros(2, np.int64), one[:0], one[:0], one[:0], 0, 1, one, one[:, None])
 
 
