@@ -69,6 +69,18 @@ def node_coordinates(graph: Any) -> tuple[FloatArray | None, bool]:
     return coordinates_of([graph.nodes[node] for node in graph.nodes], about.get("crs") if isinstance(about, Mapping) else None)
 
 
+def named_coordinates(given: Any, names: Sequence[str] | None, n: int) -> tuple[Any, bool]:
+    """Return where n points are, and whether it is said to be in degrees: a table as it is given, or rows of places by name."""
+    if not all(hasattr(given, name) for name in ("names", "coordinates", "degrees")):
+        return given, False
+    known, wanted = {name: line for line, name in enumerate(given.names)}, names or tuple(map(str, range(n)))
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        words = f"{len(missing)} points have no coordinates: {str(missing[0])[:40]!r} is one."
+        raise ParameterError(words, "give places for every point of the network, by its name.")
+    return given.coordinates[[known[name] for name in wanted]], bool(given.degrees)
+
+
 def coordinates_of(nodes: Sequence[Mapping[str, Any]], crs: Any = None) -> tuple[FloatArray | None, bool]:
     """Return coordinates from attributes of nodes, if all of them have some, and whether they are degrees.
 

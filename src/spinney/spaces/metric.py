@@ -149,9 +149,9 @@ class FiniteMetric:
             Ends that are the numbers 0 to n - 1 are indices. Others are names: points are then numbered by first appearance.
         candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
-        coordinates : array of shape (n, d), optional
-            Where the points are drawn; distances do not depend on them. By default the ``x`` and ``y`` of the nodes of a graph,
-            if all have them. A frame with the columns longitude and latitude says that they are degrees.
+        coordinates : array of shape (n, d), or what `read_places` returns, optional
+            Where the points are, in their order or by name; distances do not depend on it. By default the ``x`` and ``y`` of the
+            nodes of a graph, if all have them. A frame with the columns longitude and latitude says that they are degrees.
         names : sequence of str, optional
             What the points are called, if the edges do not say so.
         weight : str, optional
@@ -159,14 +159,14 @@ class FiniteMetric:
             default ``length`` or ``weight``, or else all edges count 1.
         """
         from spinney.spaces.edges import read_edges
-        from spinney.spaces.graphs import node_coordinates
+        from spinney.spaces.graphs import named_coordinates, node_coordinates
 
         source, own = read_edges(graph, weight)
         if own is not None and names is not None:
             raise wrong("names", "None, because the edges name their points", type(names).__name__, "leave names out.")
-        drawn, degrees = (coordinates, False) if coordinates is not None else node_coordinates(graph)
-        called = names if own is None else own
-        return cls._made(source, len(source.starts) - 1, candidates, drawn, called, degrees=degrees)
+        called, n = names if own is None else own, len(source.starts) - 1
+        drawn, degrees = node_coordinates(graph) if coordinates is None else named_coordinates(coordinates, called, n)
+        return cls._made(source, n, candidates, drawn, called, degrees=degrees)
 
     @classmethod
     def from_costs(cls, costs: ArrayLike, *, names: Names = None, candidate_names: Names = None) -> FiniteMetric:

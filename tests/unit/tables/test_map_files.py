@@ -189,6 +189,18 @@ def test_points_of_geojson_and_tables(tmp_path):
     assert found.degrees
 
 
+def test_coordinates_of_a_table_go_to_points_by_their_names(tmp_path):
+    table = tmp_path / "places.csv"
+    table.write_text("name,lat,lon\nDock,53.3,8.1\nMill,53.1,8.2\nHill,53.2,8.3\n", encoding="utf-8")
+    places = read_places(table, ["lat", "lon"])
+    space = FiniteMetric.from_graph([("Mill", "Hill", 4.0), ("Hill", "Dock", 2.0)], coordinates=places)
+    assert space.names == ("Mill", "Hill", "Dock")
+    assert space.coordinates.tolist() == [[8.2, 53.1], [8.3, 53.2], [8.1, 53.3]]
+    assert space.degrees
+    with pytest.raises(ParameterError, match="1 points have no coordinates: 'Bank' is one"):
+        FiniteMetric.from_graph([("Mill", "Bank", 4.0)], coordinates=places)
+
+
 BROKEN = {
     "empty.graphml": "<graphml/>",
     "cut.graphml": "<graphml><graph><node id='a'/>",
