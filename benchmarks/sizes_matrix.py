@@ -225,7 +225,6 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "curators.demand.LARGEST_COUNT": (0, 100),
     "curators.demand.LARGEST_SUM": (0, 2**29),
     "curators.demand.TABLE_BYTES": (0, 400),
-    "curators.demand.BLOCK_ENTRIES": (1, 64),
     "spaces.metric.BLOCK_ENTRIES": (1, 64),
     "spaces.nearest.SLAB_POINTS": (256, 512),
     "spaces.nearest.SLAB_NUMBERS": (1, 1_024),

@@ -61,7 +61,7 @@ def split(monkeypatch):
 
     def set_sizes(threads, entries):
         monkeypatch.setattr("spinney.threads._n_cores", lambda: threads)
-        for module in ("spaces.metric", "curators.demand", "solvers.swaps"):
+        for module in ("spaces.metric", "solvers.swaps"):
             monkeypatch.setattr(f"spinney.{module}.BLOCK_ENTRIES", entries)
         monkeypatch.setattr("spinney.curators.demand.TABLE_BYTES", 4 * entries)
         for name in ("curators.memory.CHUNK", "tables.streams.MOST_ROWS", "curators.files.EXACT"):

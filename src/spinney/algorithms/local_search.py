@@ -33,10 +33,28 @@ from spinney.questions import Choose, Choosing, Counting, Sets, Swaps
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.tree_search import search_medoids
-from spinney.spaces import IntArray
+from spinney.spaces import FiniteMetric, IntArray
 from spinney.trees.metric_hst import MetricHST
 
 STARTS = ("random", "kmedian++", "hst")
+
+
+def swap_parts(share: Fraction, steps: int) -> tuple[Part, ...]:
+    """Return the parts of the swaps and of the last choice, which have this share together."""
+    names = [*(f"swap {i}" for i in range(1, steps + 1)), "best"]
+    return tuple(Choosing().part(name, share / len(names)) for name in names)
+
+
+def ask_swaps(
+    purse: Purse, space: FiniteMetric, first: IntArray, existing: IntArray, power: int, steps: int, stay: bool
+) -> IntArray:
+    """Ask for one swap after another, and return the centers that the last choice takes of all that were visited."""
+    visited = [first]
+    for i in range(1, steps + 1):
+        options = Swaps(space, visited[-1], existing, power, stay)
+        visited.append(options.after(purse.ask(f"swap {i}", Choose(options))) if len(options) else visited[-1])
+    sets = Sets(tuple(np.concatenate([centers, existing]) for centers in visited), power)
+    return visited[purse.ask("best", Choose(sets))]
 
 
 @dataclass(frozen=True)
@@ -78,11 +96,9 @@ class LocalSearch(SiteAlgorithm):
         if self.start == "hst":
             check_both_ways(problem.space, "The start 'hst' of 'local-search'")
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
-        step = (1 - SIZES - tree) / (self.steps + 1)
         return (
             *(level_parts(tree, self.levels, self.allocation) if tree else ()),
-            *(Choosing().part(f"swap {i}", step) for i in range(1, self.steps + 1)),
-            Choosing().part("best", step),
+            *swap_parts(1 - SIZES - tree, self.steps),
             Counting().part("sizes", SIZES),
         )
 
@@ -97,15 +113,9 @@ class LocalSearch(SiteAlgorithm):
         )
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
-        visited = [self._first(purse, problem, rng)]
-        for i in range(1, self.steps + 1):
-            options = Swaps(problem.space, visited[-1], problem.existing, problem.power, self.stay)
-            if len(options):
-                visited.append(options.after(purse.ask(f"swap {i}", Choose(options))))
-            else:
-                visited.append(visited[-1])
-        sets = Sets(tuple(np.concatenate([medoids, problem.existing]) for medoids in visited), problem.power)
-        return released(purse, problem, visited[purse.ask("best", Choose(sets))])
+        first = self._first(purse, problem, rng)
+        found = ask_swaps(purse, problem.space, first, problem.existing, problem.power, self.steps, self.stay)
+        return released(purse, problem, found)
 
     def _first(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> IntArray:
         """Return the sites that the search starts from."""

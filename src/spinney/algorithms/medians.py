@@ -50,16 +50,13 @@ CAUTION = 8.0
 NOISE_LEFT = 0.25
 
 
-def check_median_step(median_step: str, problem: PointProblem, owner: str, columns: int = 1) -> None:
-    """Raise unless there is a step toward medians to choose; `columns` is the least number of columns."""
+def check_median_step(median_step: str, problem: PointProblem, owner: str) -> None:
+    """Raise unless there is a step toward medians to choose."""
     if median_step == MEDIAN_STEPS[0]:
         return
     if problem.power != 1:
         expected = "'weiszfeld' unless the objective is k-median"
         raise ParameterError.wrong("median_step", owner, expected, median_step, "leave it out, or fit PrivateKMedian.")
-    if problem.n_features < columns:
-        expected = f"'weiszfeld' with fewer than {columns} columns, because no step is taken then"
-        raise ParameterError.wrong("median_step", owner, expected, median_step, f"Stable(median_step={median_step!r}) takes one.")
     if median_step == "objective" and problem.k * problem.n_features**2 > MOST_BENDS:
         expected = f"another step where clusters times squared columns are more than {MOST_BENDS}"
         raise ParameterError.wrong("median_step", owner, expected, median_step, "'weiszfeld' takes any number of columns.")
@@ -83,13 +80,10 @@ def _names(name: str, median_step: str) -> tuple[str, ...]:
 def median_parts(name: str, share: Fraction, problem: PointProblem, median_step: str) -> tuple[Part, ...]:
     """Return the parts that a step of this name asks for, one of `MEDIAN_STEPS`: together they have this share."""
     d = problem.n_features
-    kind: Kind = Minimizing(d) if median_step == "objective" else Summing(_kernel(problem, median_step), d)
+    kernel = problem.kernel if median_step == "weiszfeld" else "mean"
+    kind: Kind = Minimizing(d) if median_step == "objective" else Summing(kernel, d)
     parts = zip(_names(name, median_step), _shares(median_step), strict=True)
     return tuple(kind.part(one, share * Fraction(hundredths, 100)) for one, hundredths in parts)
-
-
-def _kernel(problem: PointProblem, median_step: str) -> str:
-    return problem.kernel if median_step == "weiszfeld" else "mean"
 
 
 def move_to_medians(

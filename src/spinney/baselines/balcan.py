@@ -27,11 +27,12 @@ import numpy as np
 
 from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.candidates import Candidates, ask_candidates, default_dimensions, grid_parts
+from spinney.algorithms.local_search import ask_swaps, swap_parts
 from spinney.algorithms.step import ask_distances, move
 from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy import Part
-from spinney.questions import Choose, Choosing, Counting, Sets, Summing, Swaps
+from spinney.questions import Counting, Summing
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.spaces import FloatArray
@@ -72,11 +73,9 @@ class Balcan(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         shares = {name: Fraction(share, 100) for name, share in SHARES.items()}
-        choice = shares["choices"] / (self.steps + 1)
         return (
             *grid_parts(shares["levels"], self._dimensions(problem), problem),
-            *(Choosing().part(f"swap {i}", choice) for i in range(1, self.steps + 1)),
-            Choosing().part("best", choice),
+            *swap_parts(shares["choices"], self.steps),
             Counting().part("radii", shares["radii"]),
             Summing(problem.kernel, problem.n_features).part("means", shares["means"]),
             Counting().part("sizes", shares["sizes"]),
@@ -94,10 +93,5 @@ class Balcan(Algorithm):
         """Return the candidates that the private local search ends at."""
         space, none = found.space, np.empty(0, dtype=np.int64)
         weights = found.weights if found.weights.any() else np.ones(len(found.weights))
-        visited = [seed_medoids(Service.of(space, weights, problem.power), problem.k, rng, none, TRIALS)]
-        rows = purse.at(space)
-        for i in range(1, self.steps + 1):
-            options = Swaps(space, visited[-1], none, problem.power, stay=True)
-            visited.append(options.after(rows.ask(f"swap {i}", Choose(options))))
-        best = rows.ask("best", Choose(Sets(tuple(visited), problem.power)))
-        return found.points[visited[best]]
+        first = seed_medoids(Service.of(space, weights, problem.power), problem.k, rng, none, TRIALS)
+        return found.points[ask_swaps(purse.at(space), space, first, none, problem.power, self.steps, stay=True)]

@@ -5,7 +5,7 @@ Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,6 @@ from spinney.questions.ground import Ground
 from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
 from spinney.spaces import Coordinates, FiniteMetric, IntArray
-from spinney.spaces.metric import BLOCK_ENTRIES
 
 #: Draws what decides which rows of a group count.
 Key = Callable[[], bytes]
@@ -104,7 +103,7 @@ class DemandBackend(Backend):
         counts = count_points(nonprivate_rows, ground.n_points, unit, times)
         self._counts = np.minimum(counts, largest_count(ground))  # one row still moves one count by at most one
         self._points = np.flatnonzero(self._counts)
-        self._tables: dict[int, NDArray[np.int32]] = {}
+        self._tables: dict[int, list[tuple[slice, NDArray[np.int32]]]] = {}
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
         if isinstance(aggregate, Labels):
@@ -124,22 +123,17 @@ class DemandBackend(Backend):
         assert self.ground.space is not None
         return self.ground.space
 
-    def _blocks(self, power: int) -> Iterator[tuple[slice, NDArray[np.int32]]]:
-        """Yield blocks of costs from demand points to candidates, each with its place; kept if they fit."""
+    def _blocks(self, power: int) -> Iterable[tuple[slice, NDArray[np.int32]]]:
+        """Return blocks of costs from demand points to candidates, each with its place; kept if they fit."""
+        if power in self._tables:
+            return self._tables[power]
         space, candidates = self._space, self._space.candidates
+        each = space.blocks(self._points, candidates, oriented=True)
+        blocks = ((part, cost_steps(space, block, power)) for part, block in each)
         if 4 * len(self._points) * len(candidates) > TABLE_BYTES:
-            for part, block in space.blocks(self._points, candidates, oriented=True):
-                yield part, cost_steps(space, block, power)
-            return
-        if power not in self._tables:
-            table = np.empty((len(self._points), len(candidates)), dtype=np.int32)
-            for part, block in space.blocks(self._points, candidates, oriented=True):
-                table[part] = cost_steps(space, block, power)
-            self._tables[power] = table
-        step = max(1, BLOCK_ENTRIES // len(candidates))
-        for start in range(0, len(self._points), step):
-            part = slice(start, min(start + step, len(self._points)))
-            yield part, self._tables[power][part]
+            return blocks
+        self._tables[power] = list(blocks)
+        return self._tables[power]
 
     def _swap_costs(self, swaps: Swaps) -> tuple[IntArray, int]:
         """Return the exact change of cost of every swap, and the range of one row's."""

@@ -20,7 +20,7 @@ from spinney.questions.question import OfEachRow
 from spinney.questions.sums import KERNELS
 from spinney.spaces import BLOCK, Door, FloatArray, IntArray, ScaledCenters, find_labels
 from spinney.spaces.nearest import squared_distances
-from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
+from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
 
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
@@ -29,9 +29,6 @@ Labels = NDArray[np.int32]
 Nodes = NDArray[np.int32]
 #: Labels of rows, or what finds them.
 Labeled = Labels | Near
-
-#: Most levels whose cells are all counted, and looked up after.
-_FEW_LEVELS = 16
 
 
 def count_rows(rows: Rows, mask: Mask, door: Door) -> IntArray:
@@ -61,8 +58,6 @@ def count_between(codes: CodeArray, first: CodeArray, last: CodeArray) -> IntArr
 
 def count_cells(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArray, depths: IntArray) -> IntArray:
     """Count rows in disjoint cells sorted by code; a row may lie in none. The route ends at the last level of the cells."""
-    if route.axes.size <= _FEW_LEVELS:
-        return _count_few_levels(rows, mask, door, route, cells, depths)
     counts, starts = np.zeros(depths.size, dtype=np.int64), masks(depths, cells.shape[1])
     for entered in enter(rows, mask, door, STEPS):
         codes = encode(entered, route, cells.shape[1]).T[entered.alive]
@@ -72,18 +67,6 @@ def count_cells(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArr
         inside = (((codes ^ cells[places]) & starts[places]) == 0).all(axis=1)
         counts += np.bincount(places[inside], minlength=depths.size)
     return counts
-
-
-def _count_few_levels(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArray, depths: IntArray) -> IntArray:
-    """Count rows in all cells of the last level, of which every cell above is a stretch."""
-    levels = route.axes.size
-    totals, shift = np.zeros(2**levels + 1, dtype=np.int64), np.uint64(WORD - levels)
-    for entered in enter(rows, mask, door, STEPS):
-        places = (encode(entered, route, 1)[0] >> shift).astype(np.int64)
-        places[~entered.alive] = -1
-        _add_ones(places, totals[1:])
-    below, first = np.cumsum(totals), (cells[:, 0] >> shift).astype(np.int64)
-    return np.asarray(below[first + (1 << (levels - depths))] - below[first])
 
 
 @compiled

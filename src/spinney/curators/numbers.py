@@ -108,7 +108,9 @@ class NumberBackend(Backend):
         if isinstance(aggregate, TreeCells):
             return self._cell_counts(aggregate, levels_below)
         if isinstance(aggregate, Rings):
-            return self._ring_counts(aggregate)
+            units = np.empty(0) if aggregate.widths is None else 1 / aggregate.widths**2
+            (counts,) = self._map_nearest(aggregate.centers, count_rings, aggregate.centers, aggregate.edges**2, units)
+            return counts if aggregate.edges.size else counts[:, 0]
         if isinstance(aggregate, PlaneCells):
             return self._map_leaves(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
@@ -136,12 +138,6 @@ class NumberBackend(Backend):
         if isinstance(aggregate, OfEachRow):
             return self._map(add_up, aggregate)[0]
         raise TypeError("rows of numbers have no such aggregate")
-
-    def _ring_counts(self, rings: Rings) -> IntArray:
-        """Return exact counts of Voronoi cells, or of their rings."""
-        units = np.empty(0) if rings.widths is None else 1 / rings.widths**2
-        (counts,) = self._map_nearest(rings.centers, count_rings, rings.centers, rings.edges**2, units)
-        return counts if rings.edges.size else counts[:, 0]
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way, or look ahead."""

@@ -67,10 +67,9 @@ def additive_record(
     unit: Unit,
     answers: Sequence[Answer],
     replaced: Sequence[Sequence[int]] = ((2,),),
-    repeats: int = 1,
     **facts: Any,
 ) -> dict[str, Any]:
-    """Return the record of answers with additive noise, all of one question at once, given so many times for one charge.
+    """Return the record of answers with additive noise, all of one question at once, given once for one charge.
 
     `replaced` are the worst cases of one replaced row under zCDP: in each case, how many times its `row` each answer moves by.
     """
@@ -95,7 +94,7 @@ def additive_record(
         unit_sensitivity=[
             [str(times * answer.row(measure) * m**power) for times, answer in zip(case, answers, strict=True)] for case in cases
         ],
-        repeats=repeats,
+        repeats=1,
         **facts,
     )  # fmt: skip
 

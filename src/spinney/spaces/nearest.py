@@ -152,12 +152,11 @@ def scaled_ends(scaled: ScaledCenters, bounds: FloatArray) -> FloatArray:
     return ends
 
 
-def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, ends: FloatArray | None = None) -> NDArray[np.int32]:
-    """Return the indices of the nearest centers of the first `count` points of a slab, clipped to ends if there are any."""
+def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters) -> NDArray[np.int32]:
+    """Return the indices of the nearest centers of the first `count` points of a slab."""
     labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
-    ends = far_ends(slab.shape[1]) if ends is None else ends
     scratch = np.zeros((scaled.centers.shape[1] + TOP_SCRATCH, BLOCK), dtype=np.float32)
-    label_slab(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
+    label_slab(slab, count, far_ends(slab.shape[1]), scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
     return labels.reshape(-1)[:count]
 
 

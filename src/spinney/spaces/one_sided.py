@@ -6,6 +6,7 @@ They are no metrics. Privacy does not rest on that: what a row costs is a functi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -48,18 +49,12 @@ class CostTable:
         from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
         n = len(self.values)
-        from_sites, to_sites = sources >= n, targets >= n
-        for of_site, rows in ((False, np.flatnonzero(~from_sites)), (True, np.flatnonzero(from_sites))):
-            for to_site, columns in ((False, np.flatnonzero(~to_sites)), (True, np.flatnonzero(to_sites))):
-                if not rows.size or not columns.size:
-                    continue
-                one, other = sources[rows] - n * of_site, targets[columns] - n * to_site
-                if of_site != to_site:
-                    found = self.values[np.ix_(other, one)].T if of_site else self.values[np.ix_(one, other)]
-                else:
-                    table = self.values.T if of_site else self.values
-                    found = cdist(table[one], table[other], "chebyshev")
-                out[np.ix_(rows, columns)] = found
+        for of_site, to_site in product((False, True), repeat=2):
+            rows, columns = np.flatnonzero((sources >= n) == of_site), np.flatnonzero((targets >= n) == to_site)
+            one, other = sources[rows] - n * of_site, targets[columns] - n * to_site
+            table = self.values.T if of_site else self.values
+            found = table[np.ix_(one, other)] if of_site != to_site else cdist(table[one], table[other], "chebyshev")
+            out[np.ix_(rows, columns)] = found
 
     def obeys_triangles(self) -> bool:
         """Return whether these could be distances of a metric, up to rounding."""

@@ -215,12 +215,6 @@ class TreeCells:
         lower, upper = (np.ascontiguousarray(corner.T) for corner in self._unit_boxes())
         return domain.lower + lower * width, domain.lower + upper * width
 
-    def are_upper(self, level: int) -> NDArray[np.bool_]:
-        """Return which cells lie in the upper part of what a level cuts; none that ends above it."""
-        word, bit = divmod(level, WORD)
-        upper: NDArray[np.bool_] = (self.codes[:, word] & np.uint64(1 << (WORD - 1 - bit))) != 0
-        return upper
-
     def diameters(self) -> FloatArray:
         """Return the lengths of the cells' diagonals."""
         lengths = np.empty(len(self))
@@ -264,7 +258,9 @@ class TreeCells:
         lower = np.zeros((self.splits.domain.n_features, len(self)), dtype=np.int64)
         width = np.full_like(lower, 2**GRID_BITS)
         for level in range(int(self.depths.max(initial=0))):
-            below, axis, is_upper = self.depths > level, route.axes[level], self.are_upper(level)
+            word, bit = divmod(level, WORD)
+            below, axis = self.depths > level, route.axes[level]
+            is_upper = (self.codes[:, word] & np.uint64(1 << (WORD - 1 - bit))) != 0
             side = width[axis]
             part = (side * route.fractions[level]) >> GRID_BITS
             lower[axis] += np.where(is_upper & below, part, 0)

@@ -45,18 +45,25 @@ MOST_ASKED = 2**20
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """The public arguments of a question. The kernel goes by its name, so that caches are found.
+    """The public arguments of a question, and what an executor does with a partition's blocks of rows of the type `dtype`.
 
+    The kernel goes by its name, so that caches are found.
     ``size`` is the length of the totals that a `_tally` kernel adds to; 0 for kernels that return their sums.
     """
 
     module: str
     kernel: str
-    n_features: int
+    dtype: str
     door: Door
     scaled: ScaledCenters | None
     size: int
     arguments: tuple[Any, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield sums, in messages."""
+        totals = self.total(unpacked(batches, self.door.n_columns, self.dtype))
+        settle(self.module, self.kernel)
+        return sent((place, write_message(chunk, False)) for place, chunk in chunks(totals))
 
     def total(self, blocks: Iterable[NDArray[Any]]) -> IntArray:
         """Return the exact sums over blocks of rows, for kernels that return their sums as two words each."""
@@ -85,7 +92,7 @@ class Task:
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the kernel's results."""
-        return [part.shape for part in self.apply(as_floats(np.empty((0, self.n_features))))]
+        return [part.shape for part in self.apply(as_floats(np.empty((0, self.door.n_columns))))]
 
     @property
     def length(self) -> int:
@@ -106,21 +113,6 @@ def settle(module: str, kernel: str) -> None:
         _settled.add((module, kernel))
         gc.collect()
         gc.freeze()
-
-
-@dataclass(frozen=True, repr=False)
-class Mapper:
-    """What an executor does with a partition's blocks of rows: its sums, in messages."""
-
-    task: Task
-    dtype: str
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield messages."""
-        task = self.task
-        totals = task.total(unpacked(batches, task.n_features, self.dtype))
-        settle(task.module, task.kernel)
-        return sent((place, write_message(chunk, False)) for place, chunk in chunks(totals))
 
 
 class SparkBackend(LookAhead):
@@ -153,7 +145,7 @@ class SparkBackend(LookAhead):
         return self._run(self._task(kernel, arguments, size=size))
 
     def _task(self, kernel: Any, arguments: tuple[Any, ...], scaled: ScaledCenters | None = None, size: int = 0) -> Task:
-        return Task(kernel.__module__, kernel.__name__, self._door.n_columns, self._door, scaled, size, arguments)
+        return Task(kernel.__module__, kernel.__name__, self._dtype, self._door, scaled, size, arguments)
 
     def _sum(self, task: Task) -> list[NDArray[Any]]:
         """Return the sums of a kernel's results in integers of any size."""
@@ -163,9 +155,7 @@ class SparkBackend(LookAhead):
 
     def _run(self, task: Task) -> IntArray:
         """Run one action of Spark and return the sums."""
-        batches = answered(
-            lambda: merged(self._blocks.mapInArrow(Mapper(task, self._dtype), MESSAGES), task.length).toArrow().to_batches()
-        )
+        batches = answered(lambda: merged(self._blocks.mapInArrow(task, MESSAGES), task.length).toArrow().to_batches())
         return total(batches, task.length)
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,11 @@ def chunks(totals: IntArray) -> Iterator[tuple[int, IntArray]]:
         yield place, totals[start : start + CHUNK]
 
 
+@dataclass(frozen=True)
 class Merger:
     """What an executor does with messages of one chunk, or of several: one message with the sum of each, in full."""
 
-    def __init__(self, length: int) -> None:
-        self.length = length
+    length: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the sums."""
