@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from asking import QUESTIONS, SPLITS, are_neighbors, data_of, shares_of_charge
 
+from spinney.mechanisms.source import Sampler
 from spinney.privacy.adjacency import Adjacency
 from spinney.questions.levels import Levels
 
@@ -33,7 +34,7 @@ def test_a_replacement_costs_more_noise_than_an_addition(name, measure, spy, cha
     assert replaced > 1.4 * added
 
 
-class ForcedSource:
+class ForcedSource(Sampler):
     """Remembers exact values, and answers so that the cells of one tree are visited, whatever the rows."""
 
     statement = "seeded: not private"

@@ -26,6 +26,7 @@ from spinney import (
 )
 from spinney.algorithms.tighten import tight_box
 from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.source import Sampler
 from spinney.releases.sites import SiteRelease
 
 SPACES = {
@@ -52,7 +53,7 @@ OUTCOMES = {
 }
 
 
-class WildSource:
+class WildSource(Sampler):
     """Answers whatever a test wants; trees of thousands of cells stop growing."""
 
     statement = "seeded: not private"

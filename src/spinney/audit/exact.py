@@ -22,7 +22,7 @@ from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.gate import Curator
 from spinney.curators.purse import Purse
 from spinney.exceptions import SpinneyError
-from spinney.mechanisms.drawing import Draw, OneDoor, Watched
+from spinney.mechanisms.drawing import Draw, Watched
 from spinney.privacy.charges import Charge
 from spinney.questions.form import form
 from spinney.spaces.box import IntArray
@@ -49,7 +49,7 @@ class _OpenError(SpinneyError):
         self.draw, self.values = draw, np.array(values)
 
 
-class _Script(OneDoor):
+class _Script:
     """Gives the outcomes of a list, then stops the fit at the next draw."""
 
     statement = "audited: not private"

@@ -10,12 +10,11 @@ import numpy as np
 
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms import Draw, Drawn
-from spinney.mechanisms.drawing import OneDoor
 from spinney.privacy import Randomness
 from spinney.spaces import IntArray
 
 
-class NoiselessSource(OneDoor):
+class NoiselessSource:
     """Adds nothing, and remembers which exact values were given to noise of which scale.
 
     Choices are won by the winners, one after another; by the first option once the list is used up.
@@ -42,7 +41,7 @@ class DivergedError(SpinneyError):
     """The neighbor asks for other noise than was recorded."""
 
 
-class FrozenSource(OneDoor):
+class FrozenSource:
     """Gives recorded draws again, one after another, whatever the values are."""
 
     statement = Randomness.AUDITED

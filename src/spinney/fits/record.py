@@ -14,7 +14,7 @@ from spinney.algorithms.problem import Problem
 from spinney.algorithms.registry import Adapted, find, solves_of
 from spinney.algorithms.tighten import Tightened
 from spinney.exceptions import BudgetError, ParameterError
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
 from spinney.privacy.fit_ledger import FitLedger

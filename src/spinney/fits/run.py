@@ -27,7 +27,8 @@ from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import promise_fields, repeat_fields
 from spinney.ledgers.ledger import Ledger
-from spinney.mechanisms.source import NoiseSource, noise_source
+from spinney.mechanisms.drawing import NoiseSource
+from spinney.mechanisms.source import noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema

@@ -26,7 +26,7 @@ from spinney.exceptions import BudgetError, ParameterError
 from spinney.local.aggregation import ReportTally
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
 from spinney.local.users import Users
-from spinney.mechanisms import Draw, NoiseSource, Responses, Watched, drawn
+from spinney.mechanisms import Draw, NoiseSource, Responses, Watched
 from spinney.mechanisms.additive import SATURATION
 from spinney.privacy import Charge, FitLedger, Measure, Unit, root_up, round_up, sealed
 from spinney.questions.ground import Ground
@@ -139,7 +139,7 @@ class Desk(Paid):
             rule = Responses(tuple(np.repeat(users, exact.shape[1]).tolist()), own, threshold)
             draw = Draw("responses", round_up(1 / Fraction(asked["epsilon"])), "users", 1, rule=rule)
             values = exact.ravel()
-        return np.asarray(drawn(values, draw, source).reshape(exact.shape))
+        return np.asarray(source.draw(values, draw).reshape(exact.shape))
 
 
 def users_of(rows: Rows) -> LocalRows:

@@ -4,9 +4,8 @@ from spinney.mechanisms.additive import calibrate as calibrate
 from spinney.mechanisms.additive import privatize as privatize
 from spinney.mechanisms.drawing import Draw as Draw
 from spinney.mechanisms.drawing import Drawn as Drawn
+from spinney.mechanisms.drawing import NoiseSource as NoiseSource
 from spinney.mechanisms.drawing import Watched as Watched
-from spinney.mechanisms.drawing import drawn as drawn
 from spinney.mechanisms.randomizers import Responses as Responses
-from spinney.mechanisms.source import NoiseSource as NoiseSource
 from spinney.mechanisms.source import SecureSource as SecureSource
 from spinney.mechanisms.source import SeededSource as SeededSource

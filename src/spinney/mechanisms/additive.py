@@ -13,8 +13,7 @@ import numpy as np
 
 from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
-from spinney.mechanisms.drawing import NORMS, Draw, drawn
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import NORMS, Draw, NoiseSource
 from spinney.privacy import Charge, Measure, Unit, root_up, round_up
 from spinney.spaces import IntArray
 
@@ -116,4 +115,4 @@ def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensiti
     moved = None if moves is None else moves.seen_by(noise.distribution)
     draw = Draw(noise.distribution, noise.scale, NORMS[noise.distribution], moved, part)
     slots = values.reshape(-1, noise.columns) if noise.distribution in ("cube", "ball") else values.ravel()
-    return np.asarray(drawn(slots, draw, source).reshape(values.shape))
+    return np.asarray(source.draw(slots, draw).reshape(values.shape))

@@ -14,8 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import Draw, NoiseSource
 from spinney.privacy import Amount, Charge, Measure, Unit, round_up
 from spinney.spaces import IntArray
 
@@ -70,4 +69,4 @@ def choose_cover(uncovered: IntArray, step: Amount, source: NoiseSource, rows: i
     """
     if step == math.inf:
         return int(np.argmax(uncovered))
-    return int(drawn(uncovered, Draw("gumbel", round_up(1 / Fraction(step)), "range", rows), source))
+    return int(source.draw(uncovered, Draw("gumbel", round_up(1 / Fraction(step)), "range", rows)))

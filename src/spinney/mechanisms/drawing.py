@@ -1,23 +1,21 @@
 """The one entrance to noise, and who may watch it.
 
-Every mechanism draws through `drawn`, with a `Draw` that says what it draws and how far one unit moves what the noise hides. An
+All that a source draws is asked for with a `Draw`, which says what it is and how far one unit moves what the noise hides. An
 ordinary source only draws. A `Watched` one also shows an observer what was asked, drawn and answered, exact numbers included: it
 is made by `spinney.audit` alone, for made-up rows. No parameter of a fit, no environment variable and no global makes one.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
-from spinney.mechanisms.source import NoiseSource
 from spinney.privacy import Randomness
 from spinney.spaces import IntArray
 
@@ -43,6 +41,20 @@ class Draw:
     part: str = ""
     #: The public constants of a process whose steps are priced together, such as a `SplitRule`, or of `Responses`.
     rule: Any = None
+
+
+class NoiseSource(Protocol):
+    """Draws exact discrete noise around integers."""
+
+    @property
+    def statement(self) -> str:
+        """What a release says of this noise: the text of a `Randomness`."""
+
+    def draw(self, values: IntArray, draw: Draw) -> Any:
+        """Return values with noise on each, or on each cell, a row of them; or the winner among scores."""
+
+    def key(self) -> bytes:
+        """Return 16 secret bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,34 +109,8 @@ ExactAt = Callable[[Any], IntArray]
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 
-class OneDoor(ABC):
-    """A source that draws all distributions in one place. What is drawn beside the entrance has no sensitivity."""
-
-    @abstractmethod
-    def draw(self, values: IntArray, draw: Draw) -> Any:
-        """Return values with noise, or the winner among scores."""
-
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        return np.asarray(self.draw(values, Draw("laplace", scale, "l1")))
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        return np.asarray(self.draw(values, Draw("gaussian", scale, "squared l2")))
-
-    def cube(self, values: IntArray, scale: float) -> IntArray:
-        return np.asarray(self.draw(values, Draw("cube", scale, "largest of a cell")))
-
-    def ball(self, values: IntArray, scale: float) -> IntArray:
-        return np.asarray(self.draw(values, Draw("ball", scale, "length of a cell")))
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        return int(self.draw(scores, Draw("gumbel", scale, "range")))
-
-    def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        return np.asarray(self.draw(values, Draw("responses", 1.0, "users", rule=rule)))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Watched(OneDoor):
+class Watched:
     """A source whose draws an observer sees. What it is part of is not private, and a release says so."""
 
     source: NoiseSource
@@ -161,7 +147,7 @@ class Watched(OneDoor):
         if factor != 1 and isinstance(draw.rule, Responses):
             draw = replace(draw, rule=draw.rule.sharper(factor))
         exact = np.array(values, dtype=np.int64)
-        answer = drawn(values, draw, self.source)
+        answer = self.source.draw(values, draw)
         self.observer(Drawn(self.asked, draw, exact, answer))
         return answer
 
@@ -180,19 +166,6 @@ class Watched(OneDoor):
         return key
 
 
-def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
-    """Return values with noise, or the winner among scores: every mechanism draws here."""
-    if isinstance(source, OneDoor):
-        return source.draw(values, draw)
-    if draw.distribution == "responses":
-        return source.responses(values, draw.rule)
-    if draw.distribution == "gumbel":
-        return source.select(values, draw.scale)
-    if draw.distribution in ("cube", "ball"):
-        return source.cube(values, draw.scale) if draw.distribution == "cube" else source.ball(values, draw.scale)
-    return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
-
-
 def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray[np.float64]:
     """Draw one vector a row whose density falls as ``exp(-length / scale)``: a random direction, and a length that is Gamma.
 
@@ -200,8 +173,8 @@ def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray
     are floats: unlike all other noise, this is not exact.
     """
     zeros = np.zeros(shape, dtype=np.int64)
-    lengths = np.abs(source.laplace(zeros.ravel(), FINE)).reshape(shape).sum(axis=1) / FINE
-    directions = source.gaussian(zeros.ravel(), FINE).reshape(shape).astype(np.float64)
+    lengths = np.abs(source.draw(zeros.ravel(), Draw("laplace", FINE, "l1"))).reshape(shape).sum(axis=1) / FINE
+    directions = source.draw(zeros.ravel(), Draw("gaussian", FINE, "squared l2")).reshape(shape).astype(np.float64)
     norms = np.sqrt((directions**2).sum(axis=1))
     return np.asarray((scale * lengths / np.maximum(norms, 1.0))[:, None] * directions)
 

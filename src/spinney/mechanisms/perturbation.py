@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.drawing import Draw, drawn_at
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import Draw, NoiseSource, drawn_at
 from spinney.privacy import Charge, Measure, Unit, round_up
 from spinney.spaces import FloatArray, IntArray
 

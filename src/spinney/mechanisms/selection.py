@@ -10,8 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import Draw, NoiseSource
 from spinney.privacy import Amount, Charge, Measure, round_up
 from spinney.spaces import IntArray
 
@@ -42,4 +41,4 @@ def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSourc
     if epsilon == math.inf:
         return int(np.argmax(scores))
     moves = None if rows is None else rows * score_range
-    return int(drawn(scores, Draw("gumbel", round_up(score_range / Fraction(epsilon)), "range", moves), source))
+    return int(source.draw(scores, Draw("gumbel", round_up(score_range / Fraction(epsilon)), "range", moves)))

@@ -9,46 +9,18 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from spinney.exceptions import SeededNoiseWarning
 from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import add_cubes, wide_geometric
+from spinney.mechanisms.drawing import Draw, NoiseSource
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
 from spinney.privacy import Randomness, remembered
 from spinney.spaces import IntArray
-
-
-class NoiseSource(Protocol):
-    """Draws exact discrete noise around integers."""
-
-    @property
-    def statement(self) -> str:
-        """What a release says of this noise: the text of a `Randomness`."""
-
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Add discrete Laplace noise of this scale to every value."""
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Add discrete Gaussian noise of this standard parameter to every value."""
-
-    def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
-
-    def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        """Return the index of the largest score plus Gumbel noise of this scale."""
-
-    def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, from how many have it as their own."""
-
-    def key(self) -> bytes:
-        """Return 16 secret bytes."""
 
 
 @remembered(256)
@@ -65,7 +37,16 @@ def _noisy_max(scale: float) -> Any:
     return make_noisy_max(domain, linf_distance(T="i64"), zero_concentrated_divergence(), scale=scale)
 
 
-class SecureSource:
+class Sampler:
+    """Has a method for each distribution."""
+
+    def draw(self, values: IntArray, draw: Draw) -> Any:
+        """Return values with noise, or the winner among scores."""
+        name = {"gumbel": "select"}.get(draw.distribution, draw.distribution)
+        return getattr(self, name)(values, draw.rule if name == "responses" else draw.scale)
+
+
+class SecureSource(Sampler):
     """Exact noise from the operating system's entropy."""
 
     statement = Randomness.SECURE
@@ -100,7 +81,7 @@ class SecureSource:
         return secrets.token_bytes(16)
 
 
-class SeededSource:
+class SeededSource(Sampler):
     """Reproducible noise of the same distributions: not private."""
 
     statement = Randomness.SEEDED

@@ -18,8 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.drawing import Draw, NoiseSource
 from spinney.privacy import Charge, Measure, remembered
 from spinney.spaces import IntArray
 
@@ -50,7 +49,7 @@ class SplitRule:
             return steps > self.threshold
         scores = np.maximum(self.threshold - self.decay, steps - depth * self.decay)
         moves = None if rows is None else rows * self.steps_per_row
-        noisy: IntArray = drawn(scores, Draw("laplace", self.scale, "l1", moves, rule=self), source)
+        noisy: IntArray = source.draw(scores, Draw("laplace", self.scale, "l1", moves, rule=self))
         return noisy > self.threshold
 
 

@@ -106,8 +106,6 @@ def test_a_price_buys_its_scale_and_a_draw_tells_its_length():
     assert len(np.unique(np.abs(noisy).max(axis=1))) == 4
     draw = events[0].draw
     assert (draw.distribution, draw.norm, draw.sensitivity, draw.scale) == ("ball", "length of a cell", 10, noise.scale)
-    Watched(SeededSource(0), events.append).ball(np.zeros((2, 3), dtype=np.int64), 5.0)
-    assert (events[1].draw.distribution, events[1].draw.sensitivity) == ("ball", None)
 
 
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spinney.audit.sources import DivergedError, FrozenSource, NoiselessSource
-from spinney.mechanisms import Draw, Drawn, SecureSource, SeededSource, Watched, drawn, randomizers
+from spinney.mechanisms import Draw, Drawn, SecureSource, SeededSource, Watched, randomizers
 from spinney.mechanisms.randomizers import CHUNK, Responses, binomials, responses
 
 RULE = Responses((50, 50, 0), 2**31, 2**30)
@@ -40,17 +42,18 @@ def test_sharper_responses_lose_more():
 def test_an_observer_is_told_of_responses_and_they_can_be_repeated():
     seen = []
     watched = Watched(SeededSource(0), seen.append)
-    first = watched.responses(VALUES, RULE)
-    second = drawn(VALUES, Draw("responses", 1.0, "users", 1, rule=RULE), Watched(SeededSource(1), seen.append, 0.5))
+    draw = Draw("responses", 1.0, "users", 1, rule=RULE)
+    first = watched.draw(VALUES, draw)
+    second = Watched(SeededSource(1), seen.append, 0.5).draw(VALUES, draw)
     assert [type(event) for event in seen] == [Drawn, Drawn]
     assert seen[0].draw.rule == RULE
     assert seen[1].draw.rule == RULE.sharper(0.5)
     frozen = FrozenSource((seen[0],))
-    assert (frozen.responses(VALUES + 0, RULE) == first).all()
+    assert (frozen.draw(VALUES + 0, draw) == first).all()
     assert second.shape == VALUES.shape
     with pytest.raises(DivergedError, match="another distribution, scale, size or rule"):
-        FrozenSource((seen[0],)).responses(VALUES, RULE.sharper(0.5))
-    assert NoiselessSource().responses(VALUES, RULE).tolist() == VALUES.tolist()
+        FrozenSource((seen[0],)).draw(VALUES, replace(draw, rule=RULE.sharper(0.5)))
+    assert NoiselessSource().draw(VALUES, draw).tolist() == VALUES.tolist()
 
 
 @given(st.integers(0, 2**32), st.integers(0, 2**32 - 1) | st.integers(-3, 3))
