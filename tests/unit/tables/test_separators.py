@@ -5,9 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.messy import made, schema
-from spinney import DataError, ParameterError, PrivateKMeans, scan
+from spinney import DataError, ParameterError, PrivateKMeans, read_release, scan
 from spinney.cli.main import main
-from spinney.releases.reading import read_release
 from spinney.spaces.units import schema_of
 from spinney.tables.batches import opened
 from spinney.tables.files import read_table
