@@ -224,7 +224,7 @@ def test_lack_of_memory_does_not_tell_the_number_of_rows():
 import resource
 import numpy as np
 from spinney import PrivateKMeans
-model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd")
+model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="tree")  # it keeps a code of each row
 model.fit(np.zeros((70_000, 1)))  # what is compiled and started now needs no memory later
 rows = np.zeros((9_000_001, 1))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
