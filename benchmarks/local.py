@@ -18,10 +18,12 @@ import numpy as np
 
 from benchmarks.drawn import CLUSTERS
 from benchmarks.pages import into_page, markdown
+from benchmarks.store import standard_error
 
 HISTOGRAM_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-#: Users and columns, runs; and clusters: how many, how far from the middle of [-1, 1]^d they are at most, and how wide.
-FEW, RUNS = ((1_000, 4), (1_000, 8), (5_000, 16), (20_000, 8)), 20
+#: Users, columns and runs, more where costs vary more or runs are short, by seeds that nothing was tuned on; and clusters: how
+#: many, how far from the middle of [-1, 1]^d they are at most, and how wide.
+FEW, FIRST_SEED = ((1_000, 4, 100), (1_000, 8, 60), (5_000, 16, 40), (20_000, 8, 60)), 3_000
 CLUSTERED = {"near the middle": (5, 0.3, 0.1), "tight": (5, 0.2, 0.04), "one blob": (1, 0.3, 0.15), "two": (2, 0.5, 0.15)}
 CLUSTERED |= {"all over": (5, 0.85, 0.1), "wide": (5, 0.6, 0.25)}
 
@@ -86,25 +88,31 @@ def histogram_table() -> str:
     return markdown(["epsilon", "unary, 1,024 bits", "Hadamard, 11 bits"], lines)
 
 
-def _few_costs(users: int, columns: int, clusters: int, reach: float, width: float) -> str:
-    """Return the cost of five centers over that of one, and over that of the exact mean; means over runs with seeded noise."""
+def _few_costs(users: int, columns: int, runs: int, clusters: int, reach: float, width: float) -> str:
+    """Return the cost of five centers over that of one, its standard error, and that over the exact mean's; noise is seeded."""
     from spinney import PrivateKMeans
 
-    costs = np.zeros(3)
-    for seed in range(RUNS):
+    found = []
+    for seed in range(FIRST_SEED, FIRST_SEED + runs):
         rng = np.random.default_rng([users, columns, seed])
         rows = rng.uniform(-reach, reach, (clusters, columns))[rng.integers(clusters, size=users)]
         rows = np.clip(rows + rng.normal(0, width, rows.shape), -1, 1)
         facts: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1), "model": "local", "adjacency": "replace"}
         models = (PrivateKMeans(k, random_state=seed, noise_seed=seed, **facts) for k in (5, 1))
-        costs += [*(-model.fit(rows).score(rows) for model in models), ((rows - rows.mean(axis=0)) ** 2).sum()]
-    return f"{costs[0] / costs[1]:.2f} ({costs[0] / costs[2]:.2f})"
+        found.append([*(-model.fit(rows).score(rows) for model in models), ((rows - rows.mean(axis=0)) ** 2).sum()])
+    costs = np.array(found)
+    five, one, mean = costs.mean(axis=0)
+    error = standard_error((costs[:, 0] - five / one * costs[:, 1]).tolist()) / one
+    return f"{five / one:.2f} ± {error:.2f} ({five / mean:.2f})"
 
 
 def few_table() -> str:
     """Return what few users pay."""
-    lines = [[f"{users:,} x {d}", *(_few_costs(users, d, *kind) for kind in CLUSTERED.values())] for users, d in FEW]
-    return markdown(["users x columns", *CLUSTERED], lines)
+    lines = [
+        [f"{users:,} x {d}", str(runs), *(_few_costs(users, d, runs, *kind) for kind in CLUSTERED.values())]
+        for users, d, runs in FEW
+    ]
+    return markdown(["users x columns", "runs", *CLUSTERED], lines)
 
 
 def main() -> None:

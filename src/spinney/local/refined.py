@@ -12,6 +12,7 @@ Proof: ``proofs/local.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -114,21 +115,13 @@ class Refined(Protocol):
         asking = Asking(Grid.of(problem.domain), salt_of(rng))
         ends = [*np.cumsum([0, self.coarse, *[self.fine] * self.rounds, self.wide]).tolist(), PARTS]
         groups = list(pairwise(ends))
-        tree, _ = CellTree(asking.grid).refined(np.array([levels_of(problem)]))
-        summary = CellSummary.unknown(tree)
-        tally = yield "reports", asking.cells("cells 0", tree, epsilon, groups[0])
-        summary, users = summary.heard(tally, np.arange(len(tree))), tally.total_users
-        for turn in range(self.rounds):
-            tree, origins = summary.tree.refined(summary.levels(tally, self.split, self.deepest, self.most_cells))
-            tally = yield "reports", asking.cells(f"cells {turn + 1}", tree, epsilon, groups[turn + 1])
-            summary = summary.over(tree, origins).heard(tally, origins)
-            users += tally.total_users
-        weights, stds = summary.weights, summary.stds
+        summary, tally, users = yield from self._cells(problem, asking, epsilon, groups)
+        tree, weights = summary.tree, summary.weights
         wide = users * self.wide / (self.coarse + self.rounds * self.fine)  # users to come
         count = self._supported(problem.k, float(tally.count_std[0]) / math.sqrt(max(tally.total_users, 1)), wide)
         centers = summary.solved(problem, rng, count)
         kernel = problem.kernel
-        spread, variance = _spreads(tree, weights, stds, centers, problem)
+        spread, variance = _spreads(tree, weights, summary.stds, centers, problem)
         reaches = np.minimum(3 * spread, gaps_of(centers, problem))
         known = _known(summary, centers, problem.k)
         unknown = centers[~known]
@@ -138,16 +131,19 @@ class Refined(Protocol):
             spread, variance = np.append(spread[known], half), np.append(variance[known], half**2 / 3)
         third = yield "reports", asking.offsets("wide", centers, reaches, "mean", self.bins, epsilon, groups[-2])
         step = _Step(third, asking.grid, reaches)
-        (centers, variance), spread = _moved(centers, variance, step), step.spreads(spread)
+        is_told = np.arange(len(centers)) < len(centers) - bool(unknown.size)  # by cells
+        pull, spread = _pull(centers, variance, step, is_told), step.spreads(spread)
+        centers, variance = _moved(centers, variance, step, pull)
+        doubt = variance * is_told  # how far off they may still be; one in the middle was no estimate
         if len(centers) > problem.k:
             centers, variance, spread = _merged(centers, variance, spread, step, problem, rng)
-            reaches = gaps_of(centers, problem)
+            reaches, doubt = gaps_of(centers, problem), variance
         elif unknown.size:
             found = step.masses > STANDS_OUT * step.mass_std
             found[-1] = True
             unknown = np.vstack([centers[~found], unknown])
-            centers, variance, spread, reaches = centers[found], variance[found], spread[found], reaches[found]
-        reaches = np.minimum(self.reach * spread, reaches)
+            centers, variance, spread, reaches, doubt = (one[found] for one in (centers, variance, spread, reaches, doubt))
+        reaches = np.minimum(self.reach * np.sqrt(spread**2 + doubt), reaches)
         floor = reaches if kernel == "mean" else np.maximum(reaches / self.reach * 0.5, asking.grid.step)
         fourth = yield "reports", asking.offsets("narrow", centers, floor, kernel, 2, epsilon, groups[-1])
         last = _Step(fourth, asking.grid, floor)
@@ -159,6 +155,20 @@ class Refined(Protocol):
         centers, sizes = np.vstack([centers, unknown[:missing]]), np.pad(sizes, (0, missing))
         kept = weights > 0
         return Result(problem.domain.clip(centers), sizes, noise, tree.middles[kept], weights[kept] * users)
+
+    def _cells(
+        self, problem: PointProblem, asking: Asking, epsilon: Fraction, groups: list[tuple[int, int]]
+    ) -> Generator[tuple[str, str], ReportTally, tuple[CellSummary, ReportTally, int]]:
+        """Ask for cells, finer ones where users are; return the summary, the last reports, and how many users were asked."""
+        tree, _ = CellTree(asking.grid).refined(np.array([levels_of(problem)]))
+        tally = yield "reports", asking.cells("cells 0", tree, epsilon, groups[0])
+        summary, users = CellSummary.unknown(tree).heard(tally, np.arange(len(tree))), tally.total_users
+        for turn in range(self.rounds):
+            tree, origins = summary.tree.refined(summary.levels(tally, self.split, self.deepest, self.most_cells))
+            tally = yield "reports", asking.cells(f"cells {turn + 1}", tree, epsilon, groups[turn + 1])
+            summary = summary.over(tree, origins).heard(tally, origins)
+            users += tally.total_users
+        return summary, tally, users
 
     def _supported(self, k: int, noise: float, users: float) -> int:
         """Return about how many centers wide offsets are asked, given the noise that a user adds to each count."""
@@ -219,6 +229,7 @@ class _Step:
         noise = std[: self.d].mean() * np.sqrt((places**2).sum())
         variance = np.maximum(noise / denominator * reaches, 1e-12 * reaches) ** 2
         self.precision = np.where(self.masses > 2 * self.mass_std, 1 / variance, 0.0)
+        self.clipped = np.clip(self.offsets, -reaches[:, None], reaches[:, None])
 
     def spreads(self, before: FloatArray) -> FloatArray:
         """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
@@ -261,8 +272,26 @@ def _known(summary: CellSummary, centers: FloatArray, k: int) -> NDArray[np.bool
     return best & (users > 0)
 
 
-def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:
-    """Return centers after a step, as far as its noise allows, and the variance that is left."""
+def _pull(centers: FloatArray, variance: FloatArray, step: _Step, is_told: NDArray[np.bool_]) -> FloatArray:
+    """Return what the steps of centers have in common, as far as noise allows: a pull toward their mean, or away from it.
+
+    Where cells are coarse, users of each lie on the side of the others. All reports together tell that better than each alone.
+    """
+    weights = step.precision * is_told
+    if np.count_nonzero(weights) < 2:
+        return np.zeros_like(centers)
+    away = np.asarray((centers - weights @ centers / weights.sum()) * is_told[:, None])
+    known = weights @ (away**2).sum(axis=1)  # the precision of the share of `away`
+    if not known:
+        return away
+    before = centers.shape[1] * (weights @ variance) / known
+    share = weights @ (step.clipped * away).sum(axis=1) / known
+    return np.asarray(share * before / (before + 1 / known) * away)
+
+
+def _moved(
+    centers: FloatArray, variance: FloatArray, step: _Step, pull: FloatArray | float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return centers after a pull and the rest of a step, as far as its noise allows, and the variance that is left."""
     gain = variance * step.precision
-    offsets = np.clip(step.offsets, -step.reaches[:, None], step.reaches[:, None])
-    return centers + (gain / (1 + gain))[:, None] * offsets, variance / (1 + gain)
+    return centers + pull + (gain / (1 + gain))[:, None] * (step.clipped - pull), variance / (1 + gain)

@@ -2,6 +2,7 @@ import json
 import warnings
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -305,3 +306,33 @@ def test_clear_clusters_are_known_and_those_of_a_hundred_users_are_not(monkeypat
     for users in (200_000, 100):
         local(algorithm=Refined(spare=1.0), noise_seed=0).fit(blobs(users))
     assert [known.all() for known in seen] == [True, False]
+
+
+@pytest.mark.parametrize(("noise", "gains"), [(1e-6, False), (0.3, True)])
+def test_what_all_centers_have_in_common_is_told_by_all_reports(noise, gains):
+    """Users are on the inner side of their cells; where reports are exact each center follows its own, to the same place."""
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(200):
+        centers = rng.uniform(-1, 1, (5, 8))
+        true = centers - rng.uniform(0, 0.8) * (centers - centers.mean(axis=0))
+        told = true - centers + rng.normal(0, noise, centers.shape)
+        step, variance = SimpleNamespace(precision=np.full(5, noise**-2.0), clipped=told), np.full(5, 0.08)
+        pull = refined._pull(centers, variance, step, np.ones(5, dtype=bool))
+        errors.append([((refined._moved(centers, variance, step, one)[0] - true) ** 2).sum() for one in (0.0, pull)])
+        assert not refined._pull(centers, variance, step, np.arange(5) < 1).any()  # of a single center nothing is common
+        kept = refined._pull(centers, variance, step, np.arange(5) < 4)
+        assert not kept[4].any()
+        assert kept[:4].any()
+    alone, together = np.mean(errors, axis=0)
+    assert together < 0.7 * alone if gains else max(alone, together) < 1e-9
+
+
+def test_tight_clusters_near_the_middle_are_reached():
+    """Cells are coarser than all clusters together, and yet some stand out; noise is seeded, so nothing here is chance."""
+    costs = []
+    for seed in (1004, 1007, 1035, 1051, 1065):
+        rng = np.random.default_rng([20_000, 8, seed])
+        rows = rng.uniform(-0.2, 0.2, (5, 8))[rng.integers(5, size=20_000)] + rng.normal(0, 0.04, (20_000, 8))
+        model = local(5, random_state=seed, noise_seed=seed).fit(rows)
+        costs.append(-model.score(rows) / ((rows - rows.mean(axis=0)) ** 2).sum())
+    assert np.mean(costs) < 1.6  # 4.8 where a center could not leave its cell
