@@ -36,8 +36,9 @@ __all__ = ["METHODS", "SWEEPS", "Setting", "main", "run_setting", "write_page"]
 RESULTS = File(__file__).parent / "results" / "shechner"
 PAGE = "experiments/shechner.md"
 REPETITIONS = 10
-#: Centers are at least so far apart in [-1, 1]^d; the standard deviation of a cluster is this over `apart`.
-GAP = 0.32
+#: Centers are at least so far apart in [-1, 1]^d; the standard deviation of a cluster is this over `apart`. Two are in opposite
+#: corners, so far out in each column, and `apart` is about their distance: OPT_1 is as large as the theorems ask of it.
+GAP, CORNER = 0.32, 0.9
 #: Smaller excesses are drawn as this.
 LEAST_EXCESS = 1e-4
 
@@ -66,13 +67,23 @@ class Setting:
 
 #: These numbers of users are asked by local methods alone, in fewer repetitions.
 USERS, FEW = (1_000_000, 2_000_000), 5
-#: What varies, one after the other. Clusters of the last `apart` are as far apart as the theorems ask.
+#: What varies, one after the other: a field of the setting, the first word. The last `apart` makes phi as small as the theorems
+#: ask; so do all values of the sweeps in brackets.
 SWEEPS: dict[str, tuple[float, ...]] = {
     "apart": (4.0, 6.0, 8.0, 16.0, 32.0, 256.0),
     "n": (2_500, 5_000, 10_000, 20_000, 80_000, *USERS),
     "d": (2, 4, 8, 16),
     "k": (3, 5, 10, 20, 40),
     "epsilon": (0.1, 0.25, 0.5, 1.0, 2.0),
+    "n (small phi)": (2_500, 5_000, 20_000, 80_000, *USERS),
+    "epsilon (small phi)": (0.25, 0.5, 1.0, 2.0, 4.0),
+    "n (two clusters)": (50_000, 500_000, 5_000_000),
+}
+#: What is not as usual in a sweep.
+AROUND: dict[str, dict[str, Any]] = {
+    "n (small phi)": {"apart": 256.0},
+    "epsilon (small phi)": {"apart": 256.0},
+    "n (two clusters)": {"apart": 114.0, "k": 2, "d": 2, "epsilon": 4.0},
 }
 OBJECTIVES = ("k-means", "k-median")
 
@@ -95,6 +106,8 @@ METHODS: dict[str, Callable[[np.ndarray, Setting, int], np.ndarray]] = {
     "local": partial(by, "auto", model="local", adjacency="replace"),
     "local, published": partial(by, StableLocal(anchored=False), model="local", adjacency="replace", delta=1e-6),
 }
+#: What is run on two clusters, for k-means alone: there theorems ask for a large OPT_1.
+CENTRAL = ("tree", "stable", "sample-aggregate")
 #: Each stable method and its base.
 BASES = {"stable": "tree", "stable over hst": "hst"}
 COLUMNS = ("objective", "n", "d", "k", "epsilon", "apart", "repetition", "method", "phi", "plain", "cost", "distance")
@@ -102,8 +115,9 @@ COLUMNS = ("objective", "n", "d", "k", "epsilon", "apart", "repetition", "method
 
 def mixture(rng: np.random.Generator, n: int, d: int, k: int, apart: float) -> tuple[np.ndarray, np.ndarray]:
     """Draw the true centers, and rows around them."""
-    true = places(d, rng, k, GAP / 0.04)
-    return true, np.clip(true[np.arange(n) % k] + rng.normal(0, GAP / apart, (n, d)), -1, 1)
+    gap = GAP if k > 2 else 2 * CORNER * math.sqrt(d)
+    true = places(d, rng, k, GAP / 0.04) if k > 2 else np.array([[-CORNER] * d, [CORNER] * d])
+    return true, np.clip(true[np.arange(n) % k] + rng.normal(0, gap / apart, (n, d)), -1, 1)
 
 
 @cache
@@ -146,9 +160,14 @@ def run_setting(setting: Setting, repetition: int, methods: tuple[str, ...]) -> 
     return found
 
 
+def at(objective: str, sweep: str, value: float) -> Setting:
+    """Return the setting of a sweep at a value."""
+    return replace(Setting(objective, **AROUND.get(sweep, {})), **{sweep.split(" ")[0]: value})  # type: ignore[arg-type]
+
+
 def settings(sweep: str) -> list[Setting]:
     """Return the settings of a sweep."""
-    return [replace(Setting(objective), **{sweep: value}) for objective in OBJECTIVES for value in SWEEPS[sweep]]  # type: ignore[arg-type]
+    return [at(objective, sweep, value) for objective in OBJECTIVES for value in SWEEPS[sweep]]
 
 
 def read_runs(path: File) -> list[dict[str, Any]]:
@@ -176,6 +195,8 @@ def write_runs(path: File, runs: list[dict[str, Any]]) -> None:
 
 def repeated(setting: Setting, method: str, repetitions: int) -> int:
     """Return how often a method is run in a setting: the published local protocol where users are many, others where few."""
+    if setting.k == 2:
+        return min(repetitions, FEW) if method in CENTRAL and setting.power == 2 else 0
     if setting.n >= USERS[0]:
         return min(repetitions, FEW) if method.startswith("local") else 0
     return 0 if method == "local, published" else repetitions
@@ -200,7 +221,7 @@ def cells(runs: list[dict[str, Any]], sweep: str, objective: str, method: str) -
     """Return, for each value of a sweep, means over its runs: the ratio of costs, the excess, the distance and phi."""
     found = []
     for value in SWEEPS[sweep]:
-        own = asdict(replace(Setting(objective), **{sweep: value}))  # type: ignore[arg-type]
+        own = asdict(at(objective, sweep, value))
         mine = [run for run in runs if run["method"] == method and all(run[name] == one for name, one in own.items())]
         if mine:
             means = {
@@ -217,7 +238,7 @@ def along(runs: list[dict[str, Any]]) -> Measured:
     found: Measured = {}
     for method, objective, sweep in itertools.product(METHODS, OBJECTIVES, SWEEPS):
         for value, means in cells(runs, sweep, objective, method):
-            setting = replace(Setting(objective), **{sweep: value})  # type: ignore[arg-type]
+            setting = at(objective, sweep, value)
             most = setting.n * one_center(objective, setting.d, setting.k, setting.apart) - means["plain"]
             found.setdefault((method, objective, sweep), []).append((value, setting, means | {"most": most}))
     return found
@@ -236,7 +257,7 @@ def cost_table(runs: list[dict[str, Any]], column: str) -> str:
                     for method in shown
                 ]
                 phi = next((f"{found[method][value]['phi']:.2g}" for method in shown if value in found[method]), "")
-                lines.append([objective, f"{sweep} = {value:g}", phi, *line])
+                lines += [[objective, f"{sweep} = {value:g}", phi, *line]] if phi else []
     return markdown(["objective", "setting", "phi", *(f"`{method}`" for method in shown)], lines)
 
 
@@ -250,17 +271,12 @@ def gain_table(runs: list[dict[str, Any]]) -> str:
                 ours, theirs = dict(cells(runs, sweep, objective, method)), dict(cells(runs, sweep, objective, base))
                 logs = [math.log(ours[value]["ratio"] / theirs[value]["ratio"]) for value in ours if value in theirs]
                 line.append(f"{math.exp(np.mean(logs)):.3f} ({sum(one < 0 for one in logs)} of {len(logs)})" if logs else "")
-            lines.append([objective, sweep, *line])
+            lines += [[objective, sweep, *line]] if any(line) else []
     return markdown(["objective", "along", *(f"`{method}` over `{base}`" for method, base in BASES.items())], lines)
 
 
-def min_phi(runs: list[dict[str, Any]], objective: str) -> float:
-    """Return the smallest phi that was run."""
-    return min((run["phi"] for run in runs if run["objective"] == objective), default=math.nan)
-
-
 def draw(runs: list[dict[str, Any]], folder: File) -> None:
-    """Draw costs and distances along each sweep."""
+    """Draw costs and distances along each sweep of the usual phi."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -268,11 +284,12 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
     from matplotlib.ticker import LogLocator, StrMethodFormatter
     from PIL import Image
 
+    sweeps = [sweep for sweep in SWEEPS if sweep not in AROUND]
     for column, label in (("ratio", "cost over the best plain cost, less 1"), ("distance", "Wasserstein distance")):
         colors = ("#222222", "#d62728", "#ff9896", "#1f77b4", "#9ecae1", "#2ca02c", "#9467bd", "#c5b0d5")
-        figure, axes = plt.subplots(len(OBJECTIVES), len(SWEEPS), figsize=(3.0 * len(SWEEPS), 5.6), squeeze=False, dpi=75)
+        figure, axes = plt.subplots(len(OBJECTIVES), len(sweeps), figsize=(3.0 * len(sweeps), 5.6), squeeze=False, dpi=75)
         for row, objective in enumerate(OBJECTIVES):
-            for axis, sweep in zip(axes[row], SWEEPS, strict=True):
+            for axis, sweep in zip(axes[row], sweeps, strict=True):
                 for method, color in zip(METHODS, colors, strict=False):
                     found = cells(runs, sweep, objective, method)
                     if found:
@@ -300,7 +317,7 @@ def write_page(folder: File = RESULTS, page: str = PAGE) -> None:
     runs = read_runs(folder / "runs.csv")
     draw(runs, folder)
     into_page("repetitions", f"{len({run['repetition'] for run in runs})} repetitions of each setting.", page)
-    into_page("phi", phi_text({objective: min_phi(runs, objective) for objective in OBJECTIVES}), page)
+    into_page("phi", phi_text({name: min(run["phi"] for run in runs if run["objective"] == name) for name in OBJECTIVES}), page)
     into_page("rows", needs.table(needs.read(folder / "rows.csv")), page)
     into_page("verdicts", verdict_table(along(runs)), page)
     into_page("shapes", shape_table(along(runs)), page)

@@ -146,3 +146,16 @@ def test_the_condition_on_phi_is_that_of_the_lemmas():
     assert 4 * phi / (1 - phi) == pytest.approx(1 / 4)
     assert 0.025 < separation.phi_asked(2) < 0.0253
     assert shechner.one_center("k-means", 2, 5, 64.0) > 0.05
+
+
+def test_two_clusters_in_corners_are_as_the_theorems_of_the_central_model_ask():
+    """All conditions but that of the local model are met at the largest number of rows; with fewer that on OPT_1 is not."""
+    _, _, plain, phi = shechner.task("k-means", 20_000, 2, 2, 114.0, 0)
+    setting = shechner.at("k-means", "n (two clusters)", 5_000_000)
+    means = {"phi": phi, "plain": plain * 250}
+    met = {name for name in separation.CONDITIONS if separation.is_met(name, setting, means)}
+    assert met == {"Theorem 4.6", "Theorem 7.8", "Theorem 7.10"}
+    assert not separation.is_met("Theorem 4.6", replace(setting, n=20_000), means | {"plain": plain})
+    measured = {("local", "k-means", "n"): [(5e6, setting, means | {"excess": 0.0, "distance": 0.0, "most": 1.0})]}
+    assert 1e12 < separation.rows_asked(measured, "local", "Theorem 6.7") < 1e13
+    assert separation.rows_asked(measured, "stable", "Theorem 4.6") == np.inf
