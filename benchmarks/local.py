@@ -23,7 +23,7 @@ from benchmarks.store import standard_error
 HISTOGRAM_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 #: Users, columns and runs, more where costs vary more or runs are short, by seeds that nothing was tuned on; and clusters: how
 #: many, how far from the middle of [-1, 1]^d they are at most, and how wide.
-FEW, FIRST_SEED = ((1_000, 4, 100), (1_000, 8, 60), (5_000, 16, 40), (20_000, 8, 60)), 3_000
+FEW, FIRST_SEED = ((1_000, 4, 40), (1_000, 8, 20), (5_000, 16, 20), (20_000, 8, 40)), 3_000
 CLUSTERED = {"near the middle": (5, 0.3, 0.1), "tight": (5, 0.2, 0.04), "one blob": (1, 0.3, 0.15), "two": (2, 0.5, 0.15)}
 CLUSTERED |= {"all over": (5, 0.85, 0.1), "wide": (5, 0.6, 0.25)}
 
