@@ -11,7 +11,7 @@ import pytest
 from spark.conftest import plain, rows_of
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian, scan
 from spinney.curators.spark.groups import Capper, Marker
-from spinney.curators.spark.packing import Reader
+from spinney.curators.spark.packing import Reader, unpacked
 
 KINDS = ("spark", "remote")
 SETTINGS = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
@@ -157,7 +157,6 @@ def test_a_stream_of_sorted_rows_keeps_what_memory_keeps(size):
     empty = marked.slice(0, 0)
     for most in (1, 3, 20, 1000):
         kept = kept_rows(names, lambda: [rows], Unit(max_rows=most), key) == 1
-        blocks = Capper(most, "<f8", 2)(iter([empty, *batches, empty]))
-        found = np.concatenate([np.frombuffer(b.column(0)[0].as_py()).reshape(2, -1).T for b in blocks])
+        found = np.concatenate(list(unpacked(Capper(most, "<f8", 2)(iter([empty, *batches, empty])), 2, "<f8")))
         assert sorted(map(tuple, found)) == sorted(map(tuple, rows[kept]))
     assert list(Capper(1, "<f8", 2)(iter([empty]))) == []

@@ -1,6 +1,6 @@
 """Rows on a Spark cluster: executors add up exact integers, the driver adds the noise.
 
-A question is one action of Spark. Every task applies the question's kernel to its blocks of rows; executors add up what tasks
+A question is one action of Spark. Every task applies the question's kernel to its rows; executors add up what tasks
 found, and the driver gets the sums. How many there are follows from the question's public arguments, which travel with the
 function. No row, label or path code leaves a task.
 
@@ -116,9 +116,9 @@ def settle(module: str, kernel: str) -> None:
 
 
 class SparkBackend(LookAhead):
-    """Rows on a Spark cluster, packed in blocks: each row of the frame holds the bytes of an F-ordered array of the type `dtype`.
+    """Rows on a Spark cluster, packed: each row of the frame holds the bytes of a few rows of numbers of the type `dtype`.
 
-    If rows have groups, `place` gives messages of a `BlockTask` for rows with their groups, `one_each` blocks of a row of each.
+    If rows have groups, `place` gives messages of a `BlockTask` for rows with their groups, `one_each` a packed row of each.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.draws import draw_rows, least_draws, mark_rows, run_places
 from spinney.curators.groups import name_groups
-from spinney.curators.spark.packing import BLOCKS, NARROW, Reader, packed, read_columns
+from spinney.curators.spark.packing import NARROW, PACKED, Reader, packed, read_columns
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 
@@ -81,14 +81,14 @@ class Marker:
 
 @dataclass(frozen=True, repr=False)
 class Capper:
-    """What an executor does with marked rows sorted by name and mark: it keeps the least draws of each group, in blocks."""
+    """What an executor does with marked rows sorted by name and mark: it keeps the least draws of each group, packed."""
 
     most: int
     dtype: str
     width: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield blocks."""
+        """Yield packed rows."""
         parts = (read_columns(batch.columns[len(HEAD) :], self.dtype) for batch in self.capped(batches))
         return packed(parts, self.width)
 
@@ -143,7 +143,7 @@ class _Stream:
         return codes, marks, draw_rows(marks, copies)
 
 
-def counted(frame: Any, read: Reader, unit: Unit, key: bytes, keep: Capper, kind: str = BLOCKS) -> Any:
+def counted(frame: Any, read: Reader, unit: Unit, key: bytes, keep: Capper, kind: str = PACKED) -> Any:
     """Return a frame of what `keep` makes, in columns of this `kind`, of the rows that count, as the unit says of missing values.
 
     The private frame has names of groups, and behind them the columns of the table, which `read` reads. The key is secret.

@@ -1,4 +1,4 @@
-"""Reading a Spark DataFrame on its executors: Arrow batches become rows of numbers, and rows become packed blocks."""
+"""Reading a Spark DataFrame on its executors: Arrow batches become rows of numbers, and these become bytes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from spinney.spaces.schema import Schema
 from spinney.tables.cells import no_numbers
 from spinney.tables.sources import read_source
 
-#: Most rows of a block, which bounds partial sums, and most values, which bounds memory.
+#: Most rows that are added up at a time, which bounds partial sums, and most values, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
+#: Bytes of a cell of packed rows, or of one row. Spark passes cells to Python in batches of at most 10,000 and some 64 MiB:
+#: batches of 64 MiB, which few large cells make, take Java twice as long as those of 10 do. Much smaller cells cost more, too.
+CELL = 2**10
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
@@ -25,8 +28,8 @@ PLAIN = {*SMALL, "integer", "long", "double"}
 NARROW, WIDE = "<f4", "<f8"
 #: Types that Spark turns into 64-bit floats.
 CAST = {"boolean", "decimal", "void"}
-#: A frame of blocks: the bytes of F-ordered arrays.
-BLOCKS = "block binary"
+#: A frame of packed rows: each cell has the bytes of a few, one behind the other.
+PACKED = "rows binary"
 
 
 def quoted(name: str) -> str:
@@ -99,39 +102,41 @@ class Reader:
         return self.encoding.encode(read_columns(columns) if self.cells is None else read_cells(columns, self.cells))
 
 
+def stretches(rows: NDArray[Any], width: int) -> Iterator[NDArray[Any]]:
+    """Yield rows, not too many of them at a time."""
+    most = max(min(MOST_ROWS, MOST_VALUES // width), 1)
+    return (rows[start : start + most] for start in range(0, len(rows), most))
+
+
 def packed(parts: Iterable[NDArray[Any]], width: int) -> Iterator[Any]:
-    """Yield rows that come in parts as blocks: Arrow batches of one binary cell."""
+    """Yield rows that come in parts as Arrow batches of cells, which hold the bytes of a few rows each."""
     import pyarrow as pa
 
-    def pack(rows: NDArray[Any]) -> Any:
-        return pa.RecordBatch.from_arrays([pa.array([rows.T.tobytes()], pa.binary())], ["block"])
-
-    most = max(min(MOST_ROWS, MOST_VALUES // width), 1)
-    waiting: list[NDArray[Any]] = []
-    count = 0
-    for rows in parts:
-        while count + len(rows) >= most:
-            yield pack(np.concatenate([*waiting, rows[: most - count]]))
-            rows, waiting, count = rows[most - count :], [], 0
-        waiting.append(rows)
-        count += len(rows)
-    if count:
-        yield pack(np.concatenate(waiting))
+    for rows in (some for part in parts for some in stretches(part, width)):
+        size = rows.itemsize * width
+        data = pa.py_buffer(np.ascontiguousarray(rows))
+        ends = np.append(np.arange(0, data.size, max(CELL // size, 1) * size, dtype=np.int32), np.int32(data.size))
+        cells = pa.Array.from_buffers(pa.binary(), len(ends) - 1, [None, pa.py_buffer(ends), data])
+        yield pa.RecordBatch.from_arrays([cells], ["rows"])
 
 
 @dataclass(frozen=True, repr=False)
 class Packer:
-    """What an executor does with a partition's Arrow batches: blocks of rows, column by column and as bytes."""
+    """What an executor does with a partition's Arrow batches: rows of numbers as bytes."""
 
     read: Reader
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield blocks."""
+        """Yield packed rows."""
         return packed((self.read(batch.columns) for batch in batches), self.read.width)
 
 
 def unpacked(batches: Iterable[Any], width: int, dtype: str) -> Iterator[NDArray[Any]]:
-    """Yield the rows of each block."""
-    for batch in batches:
-        for block in batch.column(0):
-            yield as_floats(np.frombuffer(block.as_buffer(), dtype).reshape(width, -1).T)
+    """Yield the rows of Arrow batches of cells: those of a batch lie one behind the other."""
+    import pyarrow as pa
+
+    for cells in (batch.column(0) for batch in batches if batch.num_rows):
+        _, places, data = cells.buffers()
+        ends = np.frombuffer(places, np.int64 if pa.types.is_large_binary(cells.type) else np.int32)
+        first, last = int(ends[cells.offset]), int(ends[cells.offset + len(cells)])
+        yield from stretches(as_floats(np.frombuffer(data.slice(first, last - first), dtype).reshape(-1, width)), width)

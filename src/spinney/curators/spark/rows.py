@@ -13,7 +13,7 @@ from spinney.curators.spark.backend import SparkBackend
 from spinney.curators.spark.blocks import BlockTask, Placer
 from spinney.curators.spark.groups import Capper, counted, name_column
 from spinney.curators.spark.messages import MESSAGES
-from spinney.curators.spark.packing import BLOCKS, NARROW, SMALL, WIDE, Packer, Reader, check_types, number_columns
+from spinney.curators.spark.packing import NARROW, PACKED, SMALL, WIDE, Packer, Reader, check_types, number_columns
 from spinney.curators.spark.session import answered, ignore_pandas_warning, kept, storage_of
 from spinney.curators.spark.workers import check_workers
 from spinney.exceptions import ParameterError
@@ -51,11 +51,11 @@ class SparkRows(Rows):
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[SparkBackend]:
-        """Open a backend over packed blocks of rows, which the executors keep meanwhile."""
+        """Open a backend over packed rows, which the executors keep meanwhile."""
         frame, read = self.nonprivate_frame, self.read
         if not self.has_groups:
-            with kept(frame.mapInArrow(Packer(read), BLOCKS)) as blocks:
-                yield SparkBackend(blocks, read.dtype, ground, unit, key)
+            with kept(frame.mapInArrow(Packer(read), PACKED)) as packed:
+                yield SparkBackend(packed, read.dtype, ground, unit, key)
             return
         secret = key()  # decides which rows of a group count, and which block is its
         count = partial(counted, frame, read, unit, secret)
@@ -66,8 +66,8 @@ class SparkRows(Rows):
         def placed(task: BlockTask) -> Any:
             return count(Placer(unit.max_rows, read.dtype, read.width, task), MESSAGES)
 
-        with kept(capped(unit.max_rows)) as blocks:
-            yield SparkBackend(blocks, read.dtype, ground, unit, partial(bytes, secret), placed, partial(capped, 1))
+        with kept(capped(unit.max_rows)) as packed:
+            yield SparkBackend(packed, read.dtype, ground, unit, partial(bytes, secret), placed, partial(capped, 1))
 
 
 def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None, schema: Schema | None = None) -> SparkRows:
