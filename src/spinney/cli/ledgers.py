@@ -45,11 +45,14 @@ def show(path: Path, last: int) -> None:
 
 
 def _show(ledger: Any, last: int) -> None:
-    """Print a ledger with the last of its entries."""
+    """Print a ledger with the last of its entries, and the jobs that began and have no release."""
+    entries, ceiling, began, digests = ledger.entries, ledger.ceiling, ledger.began, ledger.digests
+    unfinished = [entry.id for entry in entries if entry.id in began and entry.id not in digests]
     if not wants_json():
         click.echo(ledger.table(last))
+        if unfinished:
+            click.echo(f"Began to ask, and no release is known: {', '.join(unfinished)}.")
         return
-    entries, ceiling = ledger.entries, ledger.ceiling
     facts = {"path": str(ledger.path), "epsilon": float(ceiling.epsilon), "delta": float(ceiling.delta), "unit": ledger.unit}
-    facts |= {"spent": ledger.spent, "remaining": ledger.remaining, "n_entries": len(entries)}
+    facts |= {"spent": ledger.spent, "remaining": ledger.remaining, "n_entries": len(entries), "unfinished": unfinished}
     click.echo(as_json({**facts, "entries": [entry.to_dict() for entry in entries[max(len(entries) - last, 0) :]]}))

@@ -78,6 +78,7 @@ def test_a_job_that_began_stops_until_it_is_paid_for_again(command, folder, monk
         patch.setattr("spinney.curators.purse.Purse.ask", failing)
         assert run(*job).exit_code != 0
     assert Ledger("ledger").began == {"job"}
+    assert "no release is known: job." in run("ledger", "show", "ledger").stdout
     Path("release.json").write_text("another's")
     for more in ([], ["--force"]):
         refused(run(*job, *more), 6, "'job' began already")
@@ -86,6 +87,7 @@ def test_a_job_that_began_stops_until_it_is_paid_for_again(command, folder, monk
     assert run(*job, "--charge-again").exit_code == 0
     assert run(*job).exit_code == 0
     assert [one.id for one in Ledger("ledger").entries] == ["job", "job (2)"]
+    assert json.loads(run("ledger", "show", "ledger", "--json").stdout)["unfinished"] == ["job"]
     Path("release.json").rename("mine.json")
     for copied in ("old.json", "mine.json"):
         content = json.loads(Path(copied).read_text())
