@@ -82,6 +82,7 @@ class Watch:
     """Counts the actions of a fit, and the bytes of its messages to the driver."""
 
     def __init__(self, *kinds: Any) -> None:
+        self.actions = self.bytes = 0
         for kind in kinds:
             kind.toArrow = self._counting(kind.toArrow)
 
