@@ -186,14 +186,6 @@ class Sums(Question[SumAnswer]):
         freeze(self, *(() if type(self.centers) is PlaneCells else ("centers",)), "radii", "anchors", "widths")
 
     @property
-    def _from(self) -> FloatArray:
-        """The points that offsets are taken from."""
-        if self.anchors is not None:
-            return self.anchors
-        assert not isinstance(self.centers, PlaneCells)
-        return self.centers
-
-    @property
     def family(self) -> str:
         return PlaneCells.family if isinstance(self.centers, PlaneCells) else CENTERS
 
@@ -221,7 +213,8 @@ class Sums(Question[SumAnswer]):
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         widths = np.ones(ground.n_features) if self.widths is None else self.widths
-        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, self._from, widths))
+        anchors: Any = self.centers if self.anchors is None else self.anchors  # which cells of planes have
+        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors, widths))
         return SumAnswer(
             np.asarray(privatize(vectors, noise.vectors, source, kind.moves(unit), "vectors") / RADIUS_STEPS),
             np.asarray(privatize(weights, noise.weights, source, kind.weight_moves(unit), "weights") / noise.weight_steps),

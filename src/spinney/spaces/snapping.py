@@ -62,10 +62,6 @@ def _nearest(tree: Any, here: FloatArray, first: IntArray, farthest: float) -> I
     if tree.n > 1:
         for row in np.flatnonzero(gaps[:, 1] <= gaps[:, 0] * (1 + NEAR)):
             near = np.sort(tree.query_ball_point(here[row], gaps[row, 0] * (1 + NEAR)))
-            best[row] = near[_squared(tree.data[near], here[row]).argmin()]
+            gaps_squared = ((tree.data[near, axis] - here[row, axis]) ** 2 for axis in range(here.shape[1]))
+            best[row] = near[sum(gaps_squared, start=np.zeros(len(near))).argmin()]  # added up column by column
     return np.where(gaps[:, 0] <= farthest, first[best], NOWHERE)
-
-
-def _squared(points: FloatArray, here: FloatArray) -> FloatArray:
-    """Return squared distances, added up column by column."""
-    return sum(((points[:, axis] - here[axis]) ** 2 for axis in range(len(here))), start=np.zeros(len(points)))
