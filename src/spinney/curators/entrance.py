@@ -88,6 +88,23 @@ def _copy(rows, at, slab, b, size, is_known, alive):  # type: ignore[no-untyped-
 
 
 @compiled
+def _pull_in(slab, b, size, center, radius):  # type: ignore[no-untyped-def]
+    """Move the rows of a block that lie out of a ball to its surface."""
+    parts = np.zeros(size)
+    for t in range(slab.shape[1]):
+        middle = center[t]
+        for i in range(size):
+            gap = slab[b, t, i] - middle
+            parts[i] += gap * gap
+    for i in range(size):
+        parts[i] = min(1.0, radius / np.sqrt(max(parts[i], 1e-300)))
+    for t in range(slab.shape[1]):
+        middle = center[t]
+        for i in range(size):
+            slab[b, t, i] = middle + (slab[b, t, i] - middle) * parts[i]
+
+
+@compiled
 def enter_slab(rows, at, slab, count, mask, fences, radius, nan_to_center, form, is_known, alive):  # type: ignore[no-untyped-def]
     """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
 
@@ -106,14 +123,7 @@ def enter_slab(rows, at, slab, count, mask, fences, radius, nan_to_center, form,
                 for i in range(size):
                     slab[b, t, i] = min(max(slab[b, t, i], lower), upper)
         if form != RAW and radius < np.inf:
-            for i in range(size):
-                square = 0.0
-                for t in range(d):
-                    gap = slab[b, t, i] - fences[4, t]
-                    square += gap * gap
-                shrink = min(1.0, radius / np.sqrt(max(square, 1e-300)))
-                for t in range(d):
-                    slab[b, t, i] = fences[4, t] + (slab[b, t, i] - fences[4, t]) * shrink
+            _pull_in(slab, b, size, fences[4], radius)
         if form >= STEPS:
             for t in range(d):
                 lower, inverse = fences[0, t], fences[2, t]

@@ -122,8 +122,8 @@ def _walk_near(  # type: ignore[no-untyped-def]
                 labels[start + i] = found[0, i] if alive[0, i] else -1
         if kind == LABELS:
             continue
-        if looks and first_form == RAW:
-            enter_slab(none, 0, slab, size, no_mask, fences[1], radius, nan_to_center, PLACES, True, everyone)
+        if looks:  # those that had to be clipped are, in either form
+            enter_slab(none, 0, slab, size, no_mask, fences[1], np.inf, nan_to_center, PLACES, True, everyone)
         else:
             enter_slab(rows, start, slab, size, mask, fences[1], radius, nan_to_center, PLACES, is_known, alive)
         if kind == RINGS:
