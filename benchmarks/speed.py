@@ -81,7 +81,16 @@ FITS: dict[str, tuple[int, int, str, dict[str, object]]] = {
     "k-means, 1,000,000 x 3": (1_000_000, 3, "PrivateKMeans", {}),
     "k-median, 200,000 x 10, replace, delta 1e-6": (200_000, 10, "PrivateKMedian", {"adjacency": "replace", "delta": 1e-6}),
     "k-means, 20,000 x 5, lloyd": (20_000, 5, "PrivateKMeans", {"algorithm": "lloyd"}),
+    "k-means, 50,000 x 384, unit vectors, epsilon 0.5": (50_000, 384, "PrivateKMeans", {"epsilon": 0.5, "delta": 1e-6}),
+    "k-means, 50,000 x 384, unit vectors, epsilon 4": (50_000, 384, "PrivateKMeans", {"epsilon": 4.0, "delta": 1e-6}),
 }
+
+
+def unit_vectors(n: int, d: int, k: int = 20) -> np.ndarray:
+    """Return vectors of length one in k clusters that overlap, as embeddings do."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(k, d))[rng.integers(k, size=n)] + rng.normal(size=(n, d))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def timed() -> dict[str, float]:
@@ -90,8 +99,10 @@ def timed() -> dict[str, float]:
 
     found = {}
     for name, (n, d, estimator, asked) in FITS.items():
-        rows = unit_box(blobs(n, d))
-        model = getattr(spinney, estimator)(20, epsilon=1.0, bounds=(-1, 1), **asked)
+        is_unit = "unit vectors" in name
+        rows = unit_vectors(n, d) if is_unit else unit_box(blobs(n, d))
+        known = {"epsilon": 1.0, "bounds": spinney.Ball(1.0, [0.0] * d) if is_unit else (-1, 1)} | asked
+        model = getattr(spinney, estimator)(20, **known)
         model.fit(rows[:2000])
         found[name] = float(np.median([cpu_seconds(model.fit, rows) for _ in range(5)]))
     return found

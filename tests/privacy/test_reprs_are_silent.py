@@ -30,7 +30,7 @@ FRAME = pd.DataFrame(ROWS, columns=["a", "b"])
 #: Rooms where rows are.
 PRIVATE = ("spinney.curators.", "spinney.tables.")
 #: What holds public arguments alone there.
-PUBLIC = {"Csv", "Fence", "NameTable", "Opening", "Projection"}
+PUBLIC = {"Csv", "Fence", "Merger", "NameTable", "Opening", "Projection"}
 
 
 def classes():
