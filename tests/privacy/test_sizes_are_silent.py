@@ -80,7 +80,8 @@ NO_LIMITS = {
     "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
     "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "curators.walks.BLOCK",
     "curators.walks.GRID_BITS", "curators.walks._BIN_SHIFT", "tables.networks", "tables.memory.USUAL_MEMORY",
-    "tables.encoding.MOST_DAYS", "tables.letters", "tables.positions", "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
+    "tables.encoding.MOST_DAYS", "tables.letters", "tables.positions",
+    "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip
 
 
