@@ -46,7 +46,8 @@ CONTENTS = {
     "Use": "docs/guide docs/tutorial docs/epsilon docs/bounds docs/schema docs/groups docs/reading docs/publishing docs/report",
     "Look up": (
         "docs/README docs/glossary docs/how-many docs/command-line docs/release-format docs/ledger docs/operations docs/spark "
-        "docs/pipelines docs/describe docs/sites docs/one-cluster docs/stability docs/scale docs/local docs/limits docs/install"
+        "docs/gpu docs/pipelines docs/describe docs/sites docs/planners docs/one-cluster docs/stability docs/scale "
+        "docs/local docs/limits docs/install"
     ),
     "Understand": (
         "docs/why docs/algorithms docs/default docs/medians docs/benchmarks docs/utility docs/own-algorithms docs/audits "
