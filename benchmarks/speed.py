@@ -125,7 +125,9 @@ def compare(commit: str, turns: int = 3) -> None:
     lines = [
         [f, f"{least['before'][f]:.3f}", f"{least['now'][f]:.3f}", f"{least['now'][f] / least['before'][f]:.2f}"] for f in FITS
     ]
-    print(markdown(["CPU seconds", f"at {commit}", "now", "ratio"], lines))
+    text = markdown(["CPU seconds", f"at {commit}", "now", "ratio"], lines)
+    print(text)
+    into_page("speed-before", text)
 
 
 def fits() -> None:
