@@ -22,8 +22,6 @@ FORWARD, BACKWARD = {"yes", "true", "1"}, {"-1", "reverse"}
 #: Attributes that name the two ends of a line (OSMnx).
 ENDS = ("u", "v")
 
-Place = tuple[float, ...]
-
 
 def features_of(table: Any) -> list[Mapping[str, Any]]:
     """Return the features of GeoJSON, or of what shows itself as such."""
