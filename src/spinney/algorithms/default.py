@@ -3,9 +3,8 @@
 1. ``rows``      a noisy number of rows, by which all later decisions go.
 2. ``columns``, ``splits``, ``leaves``   the summary: leaves of a private tree as weighted points (`summary.py`).
 3. Free: the summary is clustered. If the number of clusters is to be found, it is found here.
-4. ``radii i``, ``step i``   private steps (`step.py`): as many as are worth their noise, of as many centers as are worth it
-   (`schedule.py`); the others come from the summary. If that is one center, no summary is made, and the last step gets its
-   budget too, unless clusters are to be counted.
+4. ``radii i``, ``step i``   private steps (`step.py`), as many as are worth their noise (`schedule.py`). If not even one center
+   in k is, no summary is made: the mean alone is moved, and the last step gets what the summary would have cost.
 5. ``sizes``     noisy sizes of the released clusters.
 
 Letters: k clusters, d columns. Shares of the budget are a closed form of both: the more columns there are, the less a tree of so
@@ -30,9 +29,9 @@ from spinney.algorithms.margins import unmoved
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.reading import Summary
 from spinney.algorithms.result import Result
-from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS, Schedule
+from spinney.algorithms.schedule import FEW_COLUMNS, MOST_STEPS, RADII, STEPS, Schedule
 from spinney.algorithms.step import Moved, ask_distances, move, step_widths
-from spinney.algorithms.summary import completed, solved, summarize
+from spinney.algorithms.summary import solved, summarize
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -95,9 +94,9 @@ class Tree(Algorithm):
             return None
         schedule = Schedule(problem, preview, max(n_guess, 1))
         is_seen = schedule.is_seen
-        counts = (schedule if is_seen else schedule.of_one()).counts(1)
-        paying = STEPS[-1:] if any(counts[:-1]) else STEPS
-        return Forecast(paying if is_seen else (*SUMMARY, *paying), counts[-1])
+        schedule = schedule if is_seen else schedule.of_one()
+        paying = STEPS if schedule.first(1) == MOST_STEPS - 1 else STEPS[-1:]
+        return Forecast(paying if is_seen else (*SUMMARY, *paying), schedule.problem.k)
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask through the purse and return what may be released."""
@@ -110,12 +109,12 @@ class Tree(Algorithm):
             counted = count_clusters(drawn_near(summary.cells, problem.schema), problem.k, problem.power, rng)
             problem = replace(problem, k=counted.k)
         schedule = replace(schedule, problem=problem) if is_seen else schedule.of_one()
-        centers, moved = solved(summary, problem, problem.k, rng), None
+        centers, moved = solved(summary, schedule.problem, rng), None
         if STEPS[0] in purse:
             summary, moved = take_steps(purse, schedule, summary, centers, rng)
             centers = moved.centers
-        if len(centers) < problem.k:
-            centers = completed(centers, solved(summary, problem, problem.k, rng), summary, problem.power)
+        if not is_seen:  # beside the mean, others may lie anywhere
+            centers = np.concatenate([centers, problem.domain.sample(problem.k - 1, rng)])
         centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
         sizes = purse.ask("sizes", Counts(Rings(centers)))
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
@@ -137,14 +136,12 @@ def take_steps(
 ) -> tuple[Summary, Moved]:
     """Take the steps that are worth their noise, from centers of the summary, whose points move along with them."""
     problem, widths = schedule.problem, step_widths(schedule.problem, summary.columns)
-    moved = None
-    for place, count in enumerate(schedule.counts(summary.blind(centers))):
-        if count == 0:
+    moved, first = None, schedule.first(summary.blind(centers))
+    for place in range(MOST_STEPS):
+        if place < first:
             purse.pass_on(RADII[place], RADII[place + 1])
             purse.pass_on(STEPS[place], STEPS[place + 1])
             continue
-        if count != len(centers):
-            centers = solved(summary, problem, count, rng)
         distances = ask_distances(purse, problem, centers, RADII[place], summary, widths)
         are_new = np.zeros(len(centers), dtype=bool)
         if moved is not None:

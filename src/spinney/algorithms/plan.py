@@ -163,8 +163,7 @@ class Plan(Showable):
         lines = [f"{text}.", *self._margins(n_guess)]
         step = self.forecast(n_guess)
         if step is not None and step.centers < problem.k:
-            told = f"At most about {step.centers} of {problem.k} centers would rest on a private step"
-            lines.append(f"{told}, the others on the summary.")
+            lines.append(f"Too few for {problem.k} clusters: {step.centers} of their centers would rest on a private step.")
         return lines + self._few(n_guess)
 
     def _few(self, n_guess: int) -> list[str]:

@@ -1,11 +1,11 @@
-"""Which steps of the default are worth their charges, and how many centers each of them moves.
+"""Which steps of the default are worth their charges.
 
-Letters: k clusters, n rows, m centers that a step moves.
+Letters: k clusters, n rows.
 
-Predicted loss decides, from public noise and the noisy n: what centers cost too much, in costs. An exact step of m centers would
-take off a part of it, the gain, the larger the more centers it moves. Noise costs more the more it moves, for each of them has
-n / m rows; shrinkage leaves gain^2 / (gain + noise) of the gain. A step moves as many centers as keep its noise below its gain,
-and one whose charge is worth more to the next step is left out.
+Predicted loss decides, from public noise and the noisy n: what centers cost too much, in costs. An exact step would take off a
+part of it, the gain. Noise costs more the more centers there are, for each of them has n / k rows; shrinkage leaves
+gain^2 / (gain + noise) of the gain. The first steps are left out where their charges are worth more, or nearly as much, to the
+next one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from spinney.questions.sums import Summing
 
 #: Steps at most. With fewer columns there are none: leaves are then so small that their points are near their rows.
 MOST_STEPS, FEW_COLUMNS = 3, 4
-#: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.
+#: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step leaves of that.
 BLIND, LEFT = 2, 0.2
+#: Steps are left out if all is predicted to cost no more than this part above what it costs with them: they take time.
+NEARLY = 0.03
 
 #: Names of the steps, and of the questions for their clipping radii.
 STEPS = tuple(f"step {i}" for i in range(1, MOST_STEPS + 1))
@@ -43,38 +45,39 @@ class Schedule:
 
     @property
     def is_seen(self) -> bool:
-        """Whether a summary is made: if all steps together are worth no more than one center, what it costs is better spent.
+        """Whether a summary is made: if a center gains less than noise costs that moves all rows, only their mean is asked for.
 
         But clusters are counted on it.
         """
-        return self.problem.n_features < FEW_COLUMNS or self.problem.is_counted or self._after(BLIND, *STEPS)[1] > 1
+        if self.problem.n_features < FEW_COLUMNS or self.problem.is_counted:
+            return True
+        gain, noise = self._worth(BLIND, *STEPS)
+        return self.problem.k > 1 and gain * self.problem.k > noise
 
     def of_one(self) -> Schedule:
         """Return the schedule of the mean of all rows."""
         return replace(self, problem=replace(self.problem, k=1))
 
-    def counts(self, blind: float) -> tuple[int, ...]:
-        """Return how many centers each step moves; none if it is left out, which only the first steps are.
+    def first(self, blind: float) -> int:
+        """Return which step is the first that is taken: the last one whose loss is nearly the least.
 
         Parameters
         ----------
         blind : float
             The part of the cost that the summary does not see.
         """
-        return min(self._predicted(first, blind) for first in range(MOST_STEPS))[1]
+        losses = [self._loss(first, blind) for first in range(MOST_STEPS)]
+        return max(first for first, loss in enumerate(losses) if loss <= min(losses) + NEARLY)
 
-    def _predicted(self, first: int, blind: float) -> tuple[float, tuple[int, ...]]:
-        """Return the loss after all steps, and how many centers each moves, if those before this one pay for it."""
-        over, counts = BLIND * blind, [0] * first
+    def _loss(self, first: int, blind: float) -> float:
+        """Return the loss after all steps, if those before this one pay for it."""
+        over = BLIND * blind
         for place in range(first, MOST_STEPS):
-            over, count = self._after(over, *STEPS[: first + 1] if place == first else STEPS[place : place + 1])
-            counts.append(count)
-        return over, tuple(counts)
+            gain, noise = self._worth(over, *STEPS[: first + 1] if place == first else STEPS[place : place + 1])
+            over -= gain**2 / max(gain + noise, NOTHING)
+        return over
 
-    def _after(self, over: float, *paying: str) -> tuple[float, int]:
-        """Return the loss after a step that these charges pay for, and how many centers it moves."""
-        k, gain = self.problem.k, (1 - LEFT) * over
-        noise = (self.noise(*paying) / self.n) ** 2 * (1 + over)  # if one center moves; radii are as long as rows are far
-        count = max(round(min(gain / k / noise, k)), 1) if noise > 0 else k
-        gain, noise = gain * count / k, noise * count**2
-        return over - gain**2 / max(gain + noise, NOTHING), count
+    def _worth(self, over: float, *paying: str) -> tuple[float, float]:
+        """Return what an exact step takes off a loss, and what the noise costs that these charges pay for."""
+        noise = self.problem.k * self.noise(*paying) / self.n
+        return (1 - LEFT) * over, noise**2 * (1 + over)  # radii are as long as rows are far

@@ -23,19 +23,18 @@ from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow
-from spinney.questions.partitions import ColumnBins
+from spinney.questions.partitions import MOST_START, ColumnBins
 from spinney.solvers.valleys import NoisyCells
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
-from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import BIN_BITS, Splits
 
 #: Rows that a bin of a column, and a cell that the tree starts with, should hold, in standard deviations of its noise.
 BIN_STDS, START_STDS = 2, 4
-#: There are fewer starting cells than this for each cluster, and at most 2**MAX_START.
-START_CELLS, MAX_START = 4, 8
+#: There are fewer starting cells than this for each cluster.
+START_CELLS = 4
 #: A leaf is split down to the rows of one of this number of leaves per cluster.
-LEAVES = 400
+LEAVES = 100
 #: The tree's box reaches this number of standard deviations from the mean: halving a column then parts its rows ...
 SPAN = 1.6
 #: ... and farther the oftener the tree can halve a column: small cells show where rows are in a wide box too.
@@ -52,7 +51,7 @@ def summarize(purse: Purse, problem: PointProblem, n: float) -> Summary:
     inner = densities.box(min(SPAN * cells ** (2 / problem.n_features), WIDEST))
     splits = Splits.of(inner.domain, inner.shares)
     start = int(math.log2(max(min(cells / START_STDS, START_CELLS * problem.k - 0.5), 1)))
-    asked = Grow(splits, min(start, MAX_START, splits.depth), int(n / (LEAVES * problem.k)))
+    asked = Grow(splits, min(start, MOST_START, splits.depth), int(n / (LEAVES * problem.k)))
     rows = purse.within(inner.domain)
     leaves = rows.ask("splits", asked).leaves
     answer = rows.ask("leaves", Counts(leaves))
@@ -89,18 +88,7 @@ def likely_leaves(
     return full, counts
 
 
-def solved(summary: Summary, problem: PointProblem, count: int, rng: np.random.Generator) -> FloatArray:
+def solved(summary: Summary, problem: PointProblem, rng: np.random.Generator) -> FloatArray:
     """Cluster the points of a summary; where there are fewer of them than centers, the rest lie anywhere."""
-    fillers = problem.domain.sample(count, rng)
-    return solve(summary.points, summary.weights, count, problem.power, rng, fillers).centers
-
-
-def completed(centers: FloatArray, candidates: FloatArray, summary: Summary, power: int) -> FloatArray:
-    """Add candidates until there are as many centers as candidates: each the one that lowers the cost of the summary most."""
-    points, weights, left = summary.points, summary.weights, list(range(len(candidates)))
-    costs = np.column_stack([nearest(points, one[None, :])[0] for one in candidates]) ** (power / 2)
-    now = nearest(points, centers)[0] ** (power / 2)
-    while len(centers) < len(candidates):
-        best = left.pop(int(np.argmin(weights @ np.minimum(costs[:, left], now[:, None]))))
-        centers, now = np.vstack([centers, candidates[best]]), np.minimum(now, costs[:, best])
-    return centers
+    fillers = problem.domain.sample(problem.k, rng)
+    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers

@@ -46,8 +46,8 @@ class Release(ClusterRelease):
         missing cell is read as, and where the facts come from. Centers, summary and bounds are in the user's own units; distances
         are measured after each column is divided by its unit.
     supported_centers : int or None
-        How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
-        where the algorithm takes no such step.
+        How many centers rest on a private step, the budget not being enough for more. None where the algorithm takes no such
+        step.
     k_costs : tuple of float or None
         The estimated costs of 1, 2, ... clusters, over the cost of one, from which k was found; None where it was given.
     n_guess : int or None

@@ -11,7 +11,7 @@ from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.default import stages
 from spinney.algorithms.reading import Summary
-from spinney.algorithms.summary import completed, likely_leaves, summarize
+from spinney.algorithms.summary import likely_leaves, summarize
 from spinney.mechanisms.additive import Noise
 
 NOISES = st.builds(Noise, st.sampled_from(["laplace", "gaussian"]), st.floats(1e-6, 1e12)) | st.just(Noise("none", 0.0))
@@ -102,17 +102,3 @@ def test_a_summary_of_any_rows_has_points_with_positive_weights(n, d, k, epsilon
     assert (found.weights > 0).all()
     assert (found.spreads >= 0).all()
     assert (np.abs(found.points) <= 1).all()
-
-
-@settings(derandomize=True, deadline=None)
-@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
-def test_centers_are_completed_by_candidates_each_at_most_once(m, more, seed, power):
-    rng = np.random.default_rng(seed)
-    known = known_of(rng.normal(size=(9, 2)), np.zeros(9), rng.uniform(0, 1, 9))
-    centers, candidates = rng.normal(size=(m, 2)), rng.normal(size=(m + more - 1, 2))
-    found = completed(centers, candidates, known, power)
-    assert found.shape == candidates.shape
-    np.testing.assert_array_equal(found[:m], centers)
-    added = {tuple(one) for one in found[m:].tolist()}
-    assert len(added) == more - 1
-    assert added <= {tuple(one) for one in candidates.tolist()}

@@ -215,8 +215,8 @@ def test_any_edit_at_all_is_refused_in_a_ledger_and_under_a_key(data, charged, r
     ("d", "n", "epsilon", "delta", "asked"),
     [
         (120, 200, 0.5, 0.0, "columns + splits + leaves + step 1 + step 2 + step 3"),  # a part is planned as decisions to split
-        (120, 20, 0.1, 1e-6, "columns + leaves + step 3"),  # a part is planned as histograms
-        (20, 1500, 0.3, 1e-4, "step 1 + step 2 + step 3"),
+        (120, 20, 0.1, 1e-6, "columns + leaves + step 1 + step 2 + step 3"),  # a part is planned as histograms
+        (20, 700, 0.3, 1e-4, "step 1 + step 2 + step 3"),
         (2, 2000, 3.0, 1e-6, "leaves"),  # a plan that leaves delta unspent
     ],
 )

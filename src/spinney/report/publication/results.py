@@ -184,7 +184,7 @@ def _center_sections(release: Release, whole: bool) -> list[Section]:
     blocks: list[Block] = [_center_grid(release, order, columns, "Centers, largest cluster first"), _summary(release)]
     if release.supported_centers is not None and release.supported_centers < k:
         told = f"{release.supported_centers:,} of {k:,} centers rest on a private step of their own"
-        blocks.append(Paragraph(f"{told}, the budget not being enough for more; the others come from the private summary."))
+        blocks.append(Paragraph(f"{told}, the budget not being enough for more."))
     blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     pictures = pair_drawings(release, order, column_names(release), shown_columns(release, DRAWN))
     title = "One column" if d == 1 else "Pairs of columns"
