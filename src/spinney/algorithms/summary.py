@@ -56,10 +56,15 @@ def summarize(purse: Purse, problem: PointProblem, n: float) -> Summary:
     leaves = rows.ask("splits", asked).leaves
     answer = rows.ask("leaves", Counts(leaves))
     full, weights = likely_leaves(answer.private_counts, answer.noise, leaves.depths > asked.start)
+    if not problem.is_counted:  # nobody looks at the others
+        leaves, weights = leaves.take(np.flatnonzero(full)), weights[full]
     points, spreads = leaves.placed()
     points = points if problem.schema is None else consistent(points, *leaves.boxes(), problem.schema)
-    known = NoisyCells(points, answer.private_counts.astype(np.float64), *leaves.boxes(), full, std)
-    found = Summary(points[full], spreads[full], weights[full], densities.spreads, known if problem.is_counted else None)
+    if problem.is_counted:
+        known = NoisyCells(points, answer.private_counts.astype(np.float64), *leaves.boxes(), full, std)
+        found = Summary(points[full], spreads[full], weights[full], densities.spreads, known)
+    else:
+        found = Summary(points, spreads, weights, densities.spreads)
     return found if full.any() else replace(Summary.unseen(problem, n), cells=found.cells)
 
 

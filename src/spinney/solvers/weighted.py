@@ -12,7 +12,7 @@ import numpy as np
 from spinney.compilation import compiled
 from spinney.solvers.exchanges import Exchanges
 from spinney.spaces.box import FloatArray
-from spinney.spaces.nearest import as_slab, find_labels, nearest, scale_centers, squared_distances
+from spinney.spaces.nearest import BLOCK, as_slab, by_blocks, find_labels, nearest, scale_centers, squared_distances
 from spinney.threads import each
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
@@ -56,8 +56,9 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
             continue
         attempts, best_cost = uniforms.shape[1] if j else 1, np.inf
         for start in range(0, attempts, 4):
-            for a in range(4):
-                drawn = uniforms[j, min(start + a, attempts - 1)] * total
+            tried = min(4, attempts - start)
+            for a in range(tried):
+                drawn = uniforms[j, start + a] * total
                 low, high = 0, n - 1
                 while low < high:  # the first point whose cumulative share exceeds what was drawn, or the last
                     middle = (low + high) >> 1
@@ -88,7 +89,7 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
                     c0, c1 = c0 + weight * np.sqrt(trials[0, i]), c1 + weight * np.sqrt(trials[1, i])
                     c2, c3 = c2 + weight * np.sqrt(trials[2, i]), c3 + weight * np.sqrt(trials[3, i])
             costs[0], costs[1], costs[2], costs[3] = c0, c1, c2, c3
-            for a in range(4):
+            for a in range(tried):
                 if costs[a] < best_cost:
                     best_cost, picks[j] = costs[a], found[a]
                     for i in range(n):
@@ -156,9 +157,15 @@ class Descent:
 
     def step(self, centers: FloatArray) -> tuple[FloatArray, float]:
         """Take one step; return the new centers and the cost of the old ones."""
-        k = len(centers)
-        labels = find_labels(self.slab, len(self.weights), scale_centers(centers))
-        squares = squared_distances(self.slab, centers, labels)
+        k, n, scaled = len(centers), len(self.weights), scale_centers(centers)
+        squares, labels = np.empty(n), np.empty(n, dtype=np.int32)
+
+        def look(here: slice) -> None:
+            part = self.slab[here.start // BLOCK : -(-here.stop // BLOCK)]
+            labels[here] = find_labels(part, here.stop - here.start, scaled)
+            squares[here] = squared_distances(part, centers, labels[here])
+
+        by_blocks(look, n, centers.size)
         known = self.points, squares, self.weights, centers, labels, self.power, self.floor
         moved = centers.copy()
         return moved, _move(*known, np.zeros(centers.shape), np.zeros(k), np.zeros(k), moved)
@@ -195,33 +202,43 @@ def solve(
 
     The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`. The power is 1 for
     k-median and 2 for k-means; the generator is public. Fillers, k of them, stand in where the points offer fewer; ``starts`` are
-    further starting centers.
+    further starting centers. Columns in which all points are equal tell nothing and are left out: a tree cuts few of many.
     """
     share = min(1.0, FULL_WORK / max(points.size * k, 1))
     restarts, steps = max(1, int(share * restarts)), max(LEAST_STEPS, int(share * STEPS))
     draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
-    spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
-    known = Descent(points, weights, power, max(1e-9 * spread, 1e-300))
+    spreads = np.ptp(points, axis=0) if len(points) else np.ones(points.shape[1])
+    apart = (spreads > 0) | np.array([(start != points[:1]).any(axis=0) for start in starts]).any(axis=0)
+    apart |= not apart.any()
+    known = Descent(points[:, apart], weights, power, max(1e-9 * float(spreads.max()), 1e-300))
 
     def begin(index: int) -> Solution:
         reach = power if index % 2 else 2  # far-reaching seeds find small clusters; both kinds are tried for k-median
-        first = seed(points, weights, k, reach, draws[index], fillers) if index < restarts else starts[index - restarts]
-        return known.descend(first, 3, 0.0)
+        if index >= restarts:
+            return known.descend(starts[index - restarts][:, apart], 3, 0.0)
+        return known.descend(seed(known.points, known.weights, k, reach, draws[index], fillers[:, apart]), 3, 0.0)
 
     def finish(solution: Solution) -> Solution:
         return known.descend(solution.centers, steps, 1e-5)
 
-    begun = min((map if points.size * k < WORTH_THREADS else each)(begin, range(restarts + len(starts))), key=lambda s: s.cost)
+    def completed(solution: Solution) -> Solution:
+        centers, is_filler = np.array(fillers), (solution.centers == fillers[:, apart]).all(axis=1)
+        centers[~is_filler] = points[:1]
+        centers[:, apart] = solution.centers
+        return Solution(centers, solution.cost)
+
+    attempts = range(restarts + len(starts))
+    begun = min((map if known.points.size * k < WORTH_THREADS else each)(begin, attempts), key=lambda s: s.cost)
     best = finish(begun)
     if not 1 < k < len(points) or not best.cost > 0:
-        return best
+        return completed(best)
     exchanges, found = Exchanges(known.points, known.weights, best.centers, power), best
     for uniforms in rng.random((int(share * max(EXCHANGES * k, LEAST_EXCHANGES)), DRAWN)):
         tried = known.descend(exchanges.exchanged(uniforms), EXCHANGE_STEPS, 0.0)
         if tried.cost < LOWER * found.cost:
             found = tried
             exchanges.settle(tried.centers)
-    return best if found is best else finish(found)
+    return completed(best if found is best else finish(found))
 
 
 def total_cost(points: FloatArray, centers: FloatArray, power: int) -> float:

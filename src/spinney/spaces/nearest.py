@@ -8,6 +8,7 @@ that is nearer by less than about one ten-millionth of that. Distances are then 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
+from spinney.threads import each
 
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
@@ -25,6 +27,8 @@ GAP = 8
 SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
 #: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
 UNROLL = 2
+#: Points times columns times centers that are worth a thread: about a millisecond.
+WORK = 2**22
 #: Rows of scratch beside one for each padded column: the best scores, and a center's.
 TOP_SCRATCH = 2
 
@@ -181,14 +185,25 @@ def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.
     return squares
 
 
+def by_blocks(task: Callable[[slice], None], n: int, work: int) -> None:
+    """Let threads share n points, each of so much work, in stretches of whole blocks."""
+    size = max(WORK // max(work, 1) // BLOCK, 1) * BLOCK
+    list(each(task, [slice(start, min(start + size, n)) for start in range(0, n, size)]))
+
+
 def nearest(points: NDArray[Any], centers: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     """Return squared distances to, and indices of, the nearest centers of points given as rows."""
     centers = np.ascontiguousarray(centers, dtype=np.float64)
     scaled = scale_centers(centers)
     squares, labels = np.empty(len(points)), np.empty(len(points), dtype=np.int32)
-    parts, slab = stretches(*points.shape)
-    for here in parts:
-        load(points[here], slab)
-        labels[here] = find_labels(slab, here.stop - here.start, scaled)
-        squares[here] = squared_distances(slab, centers, labels[here])
+
+    def look(part: slice) -> None:
+        own, own_squares, own_labels = points[part], squares[part], labels[part]
+        parts, slab = stretches(*own.shape)
+        for here in parts:
+            load(own[here], slab)
+            own_labels[here] = find_labels(slab, here.stop - here.start, scaled)
+            own_squares[here] = squared_distances(slab, centers, own_labels[here])
+
+    by_blocks(look, len(points), centers.size)
     return squares, labels

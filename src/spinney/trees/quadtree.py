@@ -148,8 +148,8 @@ def _moments(cuts: FloatArray, density: FloatArray) -> list[FloatArray]:
 
 
 def _placed(lower: FloatArray, upper: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean place and the variance of the rows between two cuts."""
-    shares, *sums = (np.subtract(*np.split(moment, 2)) for moment in _moments(np.concatenate([upper, lower]), density))
+    """Return the mean place and the variance of the rows between two cuts; there may be several densities, a row each."""
+    shares, *sums = (np.subtract(*np.split(moment, 2, axis=-1)) for moment in _moments(np.concatenate([upper, lower]), density))
     means, squares = (found / np.maximum(shares, 1e-300) for found in sums)
     return np.clip(means, lower, upper), np.maximum(squares - means**2, 0.0)
 
@@ -210,10 +210,13 @@ class TreeCells:
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper corners of the cells."""
-        domain = self.splits.domain
-        width = domain.upper - domain.lower
-        lower, upper = (np.ascontiguousarray(corner.T) for corner in self._unit_boxes())
-        return domain.lower + lower * width, domain.lower + upper * width
+        domain, (cut, lower, width) = self.splits.domain, self._sides()
+        corners = np.zeros((len(self), domain.n_features)), np.ones((len(self), domain.n_features))
+        for corner, ends in zip(corners, (lower, lower + width), strict=True):
+            corner[:, cut] = ends.T / 2.0**GRID_BITS
+            corner *= domain.upper - domain.lower
+            corner += domain.lower
+        return corners
 
     def diameters(self) -> FloatArray:
         """Return the lengths of the cells' diagonals."""
@@ -246,26 +249,37 @@ class TreeCells:
 
     def placed(self) -> tuple[FloatArray, FloatArray]:
         """Return the representatives of the cells, and the root mean square distances of their rows from them."""
-        domain = self.splits.domain
-        width = domain.upper - domain.lower
-        places = [_placed(*column) for column in zip(*self._unit_boxes(), self.splits.densities, strict=True)]
-        means, variances = map(np.column_stack, zip(*places, strict=True))
-        return domain.lower + means * width, np.sqrt(variances @ width**2)
+        domain, densities, (cut, *sides) = self.splits.domain, self.splits.densities, self._sides()
+        scale = domain.upper - domain.lower
+        whole, variances = (found[:, 0] for found in _placed(np.zeros(1), np.ones(1), densities))
+        points = np.repeat((domain.lower + whole * scale)[None, :], len(self), axis=0)
+        squares = np.full(len(self), np.delete(variances, cut) @ np.delete(scale, cut) ** 2)
+        for axis, lower, width in zip(cut.tolist(), *sides, strict=True):
+            known, places = np.unique((lower << WORD // 2) | width, return_inverse=True)  # few: a column is cut a few times
+            start, side = known >> WORD // 2, known & (2 ** (WORD // 2) - 1)
+            means, spreads = _placed(start / 2.0**GRID_BITS, (start + side) / 2.0**GRID_BITS, densities[axis])
+            points[:, axis] = (domain.lower[axis] + means * scale[axis])[places]
+            squares += (spreads * scale[axis] ** 2)[places]
+        return points, np.sqrt(squares)
 
-    def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper ends of the cells' sides in the unit box, column by column."""
-        route = self.splits.route
-        lower = np.zeros((self.splits.domain.n_features, len(self)), dtype=np.int64)
+    def _sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the columns that are cut, and the lower ends and the widths of the cells' sides in steps of the grid.
+
+        There is a row for each of these columns. All sides along the others are whole.
+        """
+        route, deepest = self.splits.route, int(self.depths.max(initial=0))
+        cut, rows = np.unique(route.axes[:deepest], return_inverse=True)
+        lower = np.zeros((len(cut), len(self)), dtype=np.int64)
         width = np.full_like(lower, 2**GRID_BITS)
-        for level in range(int(self.depths.max(initial=0))):
+        for level, row in enumerate(rows.tolist()):
             word, bit = divmod(level, WORD)
-            below, axis = self.depths > level, route.axes[level]
+            below = self.depths > level
             is_upper = (self.codes[:, word] & np.uint64(1 << (WORD - 1 - bit))) != 0
-            side = width[axis]
+            side = width[row]
             part = (side * route.fractions[level]) >> GRID_BITS
-            lower[axis] += np.where(is_upper & below, part, 0)
-            width[axis] = np.where(below, np.where(is_upper, side - part, part), side)
-        return lower / 2.0**GRID_BITS, (lower + width) / 2.0**GRID_BITS
+            lower[row] += np.where(is_upper & below, part, 0)
+            width[row] = np.where(below, np.where(is_upper, side - part, part), side)
+        return cut, lower, width
 
 
 @dataclass(frozen=True)

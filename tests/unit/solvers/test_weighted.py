@@ -60,6 +60,26 @@ def test_fillers_stand_in_where_points_are_fewer_than_centers(points, weights, d
     assert solution.cost == 0
 
 
+@given(st.integers(0, 2**32), st.integers(1, 5), st.sampled_from([1, 2]), st.integers(0, 12), st.booleans())
+def test_columns_in_which_points_are_equal_change_nothing(start, d, power, distinct, has_start):
+    """The same centers are found as without them, to the last bit; what stands in for a center keeps all of its columns."""
+    rng, k = np.random.default_rng(start), 4
+    points = rng.normal(size=(distinct, d))[rng.integers(distinct, size=60)] if distinct else np.empty((0, d))
+    is_own = rng.permutation(np.repeat([True, False], [d, 3]))
+    wide, spare = np.tile(rng.normal(size=d + 3), (len(points), 1)), rng.normal(size=(k, d + 3))
+    wide[:, is_own] = points
+    weights, starts = rng.random(len(points)), (wide[:k],) if has_start and distinct else ()
+    known = solve(points, weights, k, power, np.random.default_rng(1), spare[:, is_own], 2, tuple(s[:, is_own] for s in starts))
+    found = solve(wide, weights, k, power, np.random.default_rng(1), spare, 2, starts)
+    if distinct > 1 and (np.ptp(points, axis=0) > 0).all():
+        np.testing.assert_array_equal(found.centers[:, is_own], known.centers)
+        assert found.cost == known.cost
+    fills = (found.centers == spare).all(axis=1)
+    assert fills.sum() >= k - distinct - len(starts) * k
+    if distinct:
+        assert np.abs(found.centers[~fills][:, ~is_own] - wide[0, ~is_own]).max(initial=0) < 1e-12
+
+
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_step_is_the_textbook_one(power):
     """Lloyd's for means, Weiszfeld's off the points for medians; a center that serves nobody stays."""
