@@ -29,7 +29,7 @@ from spinney.curators.entrance import (
 )
 from spinney.curators.paths import CodeReader, read_codes
 from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, IntArray, as_floats, scale_centers
-from spinney.spaces.nearest import GAP, TOP_SCRATCH, far_ends, label_slab, scaled_ends
+from spinney.spaces.nearest import GAP, far_ends, label_slab, scaled_ends, search_scratch
 from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
 
 #: What labeled rows add to: nothing, rings, or sums of clipped offsets.
@@ -104,9 +104,9 @@ class Adders(NamedTuple):
 
 @compiled
 def _walk_near(  # type: ignore[no-untyped-def]
-    rows, mask, is_known, fences, nan_to_center, radius, first_form, looks, ends, shift, zoom, centers, halves, found, scores,
-    none, no_mask, everyone, slab, alive, labels, cells, scratch, kind, columns, edges, units, counts, radii, code, vectors,
-    weights,
+    rows, mask, is_known, fences, nan_to_center, radius, first_form, looks, ends, shift, zoom, centers, halves, work, scores,
+    found, none, no_mask, everyone, slab, alive, labels, cells, scratch, kind, columns, edges, units, counts, radii, code,
+    vectors, weights,
 ):  # fmt: skip
     """Let rows in, label them unless that is done, and count their rings or add up their offsets.
 
@@ -117,7 +117,7 @@ def _walk_near(  # type: ignore[no-untyped-def]
         if looks:
             enter_slab(rows, start, slab, size, mask, fences[0], radius, nan_to_center, first_form, is_known, alive)
             if centers.shape[0] > 1:
-                label_slab(slab, size, ends, shift, zoom, centers, halves, scores, found)
+                label_slab(slab, size, ends, shift, zoom, centers, halves, work, scores, found)
             for i in range(size):
                 labels[start + i] = found[0, i] if alive[0, i] else -1
         if kind == LABELS:
@@ -207,13 +207,10 @@ def walk_near(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, near: Nea
     fences = np.stack([fences_of(door, first_form), fences_of(door, PLACES)])
     scaled = near.scaled if isinstance(near, Near) else _NO_CENTERS
     ends = scaled_ends(scaled, np.array([door.lower, door.upper])) if is_box else far_ends(door.lower.size)
-    search = ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves
     found = np.zeros((1, BLOCK), np.int32)
-    scores = np.zeros((scaled.centers.shape[1] + TOP_SCRATCH, BLOCK), dtype=np.float32)
+    search = ends, *scaled, *search_scratch(scaled)
     is_known, _, *outer, slab, alive = _known(mask, door, first_form)
     known = is_known, fences, *outer, first_form, isinstance(near, Near)
     for here, part in ready(rows):
         own = labels[here]
-        _walk_near(
-            part, mask[here], *known, *search, found, scores, NOTHING, NO_MASK, ALL, slab, alive, own, cells, scratch, *adders
-        )
+        _walk_near(part, mask[here], *known, *search, found, NOTHING, NO_MASK, ALL, slab, alive, own, cells, scratch, *adders)

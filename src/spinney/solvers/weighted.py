@@ -56,8 +56,7 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
             continue
         attempts, best_cost = uniforms.shape[1] if j else 1, np.inf
         for start in range(0, attempts, 4):
-            tried = min(4, attempts - start)
-            for a in range(tried):
+            for a in range(min(4, attempts - start)):
                 drawn = uniforms[j, start + a] * total
                 low, high = 0, n - 1
                 while low < high:  # the first point whose cumulative share exceeds what was drawn, or the last
@@ -89,7 +88,7 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
                     c0, c1 = c0 + weight * np.sqrt(trials[0, i]), c1 + weight * np.sqrt(trials[1, i])
                     c2, c3 = c2 + weight * np.sqrt(trials[2, i]), c3 + weight * np.sqrt(trials[3, i])
             costs[0], costs[1], costs[2], costs[3] = c0, c1, c2, c3
-            for a in range(tried):
+            for a in range(min(4, attempts - start)):
                 if costs[a] < best_cost:
                     best_cost, picks[j] = costs[a], found[a]
                     for i in range(n):

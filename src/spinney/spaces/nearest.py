@@ -29,10 +29,6 @@ SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
 UNROLL = 2
 #: Points times columns times centers that are worth a thread: about a millisecond.
 WORK = 2**22
-#: Rows of scratch beside one for each padded column: the best scores, and a center's.
-TOP_SCRATCH = 2
-
-
 #: Farther than this, in units of the centers' spread, all points look alike; scores stay finite.
 FARTHEST = 1e15
 
@@ -88,15 +84,14 @@ def as_slab(points: NDArray[Any]) -> FloatArray:
 
 
 @compiled
-def label_slab(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  # type: ignore[no-untyped-def]
+def label_slab(slab, count, ends, shift, zoom, centers, halves, scratch, scores, labels):  # type: ignore[no-untyped-def]
     """Write the indices of the nearest centers of the first `count` points of a slab, block by block.
 
-    Shifted and scaled points are clipped to ``ends``, a row of lower and one of upper ones. ``scratch`` (padded columns + 2 x
-    BLOCK, 32-bit, zero in the padding) has a row for the best scores and one for a center's.
+    Shifted and scaled points are clipped to ``ends``, a row of lower and one of upper ones. They are looked at once for two
+    centers. ``scratch`` (padded columns x BLOCK, 32-bit) is zero in the padding. ``scores`` (3 x BLOCK, flat, so that the
+    compiler knows them apart) are scratch too: the best ones, and those of two centers.
     """
     k, columns = centers.shape
-    best, work = columns, columns + 1
-    last = columns - columns % 4 - 4  # where the last four columns start; what remains is two columns, or none
     for b in range(labels.shape[0]):
         size = min(BLOCK, count - b * BLOCK)
         for t in range(slab.shape[1]):
@@ -104,40 +99,35 @@ def label_slab(slab, count, ends, shift, zoom, centers, halves, scratch, labels)
             for i in range(size):
                 scratch[t, i] = np.float32(min(max((slab[b, t, i] - middle) * zoom, lower), upper))
         for i in range(size):
-            scratch[best, i] = np.float32(np.inf)
+            scores[i] = np.float32(np.inf)
             labels[b, i] = 0
-        for j in range(k):
-            half, label = halves[j], np.int32(j)
+        for one in range(0, k, 2):
+            two = min(one + 1, k - 1)  # an odd last one is scored twice
+            half, other = halves[one], halves[two]
             if columns % 4:
-                c0, c1 = centers[j, columns - 2], centers[j, columns - 1]
+                c0, c1 = centers[one, columns - 2], centers[one, columns - 1]
+                e0, e1 = centers[two, columns - 2], centers[two, columns - 1]
                 for i in range(size):
-                    scratch[work, i] = half - (scratch[columns - 2, i] * c0 + scratch[columns - 1, i] * c1)
+                    x0, x1 = scratch[columns - 2, i], scratch[columns - 1, i]
+                    scores[BLOCK + i] = half - (x0 * c0 + x1 * c1)
+                    scores[2 * BLOCK + i] = other - (x0 * e0 + x1 * e1)
             else:
                 for i in range(size):
-                    scratch[work, i] = half
-            for t in range(0, last, 4):
-                c0, c1 = centers[j, t], centers[j, t + 1]
-                c2, c3 = centers[j, t + 2], centers[j, t + 3]
+                    scores[BLOCK + i], scores[2 * BLOCK + i] = half, other
+            for t in range(0, columns - 3, 4):
+                c0, c1, c2, c3 = centers[one, t], centers[one, t + 1], centers[one, t + 2], centers[one, t + 3]
+                e0, e1, e2, e3 = centers[two, t], centers[two, t + 1], centers[two, t + 2], centers[two, t + 3]
                 for i in range(size):
-                    first = scratch[t, i] * c0 + scratch[t + 1, i] * c1
-                    second = scratch[t + 2, i] * c2 + scratch[t + 3, i] * c3
-                    scratch[work, i] -= first + second
-            if last >= 0:
-                c0, c1 = centers[j, last], centers[j, last + 1]
-                c2, c3 = centers[j, last + 2], centers[j, last + 3]
-                for i in range(size):  # written so that the compiler vectorizes it
-                    first = scratch[last, i] * c0 + scratch[last + 1, i] * c1
-                    second = scratch[last + 2, i] * c2 + scratch[last + 3, i] * c3
-                    score, least, held = scratch[work, i] - (first + second), scratch[best, i], labels[b, i]
-                    closer = score < least
-                    scratch[best, i] = min(score, least)
-                    labels[b, i] = label if closer else held
-            else:
-                for i in range(size):
-                    score, least, held = scratch[work, i], scratch[best, i], labels[b, i]
-                    closer = score < least
-                    scratch[best, i] = min(score, least)
-                    labels[b, i] = label if closer else held
+                    x0, x1, x2, x3 = scratch[t, i], scratch[t + 1, i], scratch[t + 2, i], scratch[t + 3, i]
+                    scores[BLOCK + i] -= (x0 * c0 + x1 * c1) + (x2 * c2 + x3 * c3)
+                    scores[2 * BLOCK + i] -= (x0 * e0 + x1 * e1) + (x2 * e2 + x3 * e3)
+            first, second = np.int32(one), np.int32(two)
+            for i in range(size):  # written so that the compiler vectorizes it
+                score, least, held = scores[BLOCK + i], scores[i], labels[b, i]
+                held, least = first if score < least else held, min(score, least)
+                score = scores[2 * BLOCK + i]
+                labels[b, i] = second if score < least else held
+                scores[i] = min(score, least)
 
 
 @lru_cache(maxsize=64)
@@ -156,11 +146,15 @@ def scaled_ends(scaled: ScaledCenters, bounds: FloatArray) -> FloatArray:
     return ends
 
 
+def search_scratch(scaled: ScaledCenters) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the scratch of a search."""
+    return np.zeros((scaled.centers.shape[1], BLOCK), dtype=np.float32), np.empty(3 * BLOCK, dtype=np.float32)
+
+
 def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters) -> NDArray[np.int32]:
     """Return the indices of the nearest centers of the first `count` points of a slab."""
     labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
-    scratch = np.zeros((scaled.centers.shape[1] + TOP_SCRATCH, BLOCK), dtype=np.float32)
-    label_slab(slab, count, far_ends(slab.shape[1]), scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
+    label_slab(slab, count, far_ends(slab.shape[1]), *scaled, *search_scratch(scaled), labels)
     return labels.reshape(-1)[:count]
 
 
