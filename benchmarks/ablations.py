@@ -64,7 +64,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "no lengthening": {"step.Distances.kept": "all_kept"},
     "steps shrunk one by one": {"step.shrunk_together": "one_by_one"},
     "no exchange": {"default.exchanged": "not_exchanged"},
-    "exchange whatever the noise": {"exchange.MORE_NOISE": 0},
     "the summary stays": {"reading.Summary.moved": "stays"},
     "plain units": {"default.step_widths": "plain_units"},
     "no column as narrow": {"step.NARROWEST": 0.1},

@@ -3,7 +3,7 @@
 Two clusters that lie in one cell of a tree get one center between them, and another center is left without rows. Lloyd's steps
 never mend that. But a plane through the mean of two clusters has one of them on each side, whatever its direction, if they are
 farther apart than they are wide. So a center that is worth little is put beside the one whose rows lie farthest, and the next
-step parts them.
+step parts them. Where more than two may share one, several are.
 
 All of it is post-processing of noisy answers. Proof: ``proofs/polish.md``.
 """
@@ -22,51 +22,53 @@ from spinney.solvers.stability import next_distances
 from spinney.spaces import FloatArray
 from spinney.spaces.nearest import nearest
 
-#: Two centers with half of the rows each have 4 times the noise of one with all of them: what is more of it.
-MORE_NOISE = 3
-
 
 def exchanged(
     centers: FloatArray, moved: Moved, distances: Distances, noise: float, spreads: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, Distances, NDArray[np.bool_]]:
     """Return centers, those worth least beside those whose rows lie farther than the rows of others, and their distances.
 
-    And which of them were put elsewhere: their clusters are not settled, so they get no margins. The centers were made of `moved`
-    by the step before; `noise` is its length in a sum of the next step, in clipping radii. Directions are drawn in units of the
-    spreads of all rows along each column.
+    And which of them share the rows of one: their clusters are not settled, so they get no margins. The centers were made of
+    `moved` by the step before; `noise` is its length in a sum of the next step, in clipping radii. Directions are drawn in units
+    of the spreads of all rows along each column.
     """
     weights = np.bincount(nearest(moved.centers, centers)[1], moved.weights, len(centers)).astype(np.float64)
-    squares, gains = _gains(weights, distances, noise)
+    squares, savings = _savings(weights, distances)
+    noises = squares * noise**2 / np.maximum(weights, 1)
     widths = np.ones(len(spreads)) if distances.widths is None else distances.widths
     centers, spreads = centers / widths, spreads / widths
-    counts, are_new = distances.counts.copy(), np.zeros(len(centers), dtype=bool)
-    for one in np.argsort(-gains):
-        if are_new[one]:
-            continue
-        worth = np.where(are_new, np.inf, weights * next_distances(centers) ** 2)  # what its rows cost more with the next center
+    owners, parts, middles = np.arange(len(centers)), np.ones(len(centers)), centers.copy()
+    while True:
+        # Of what the first center saves, m + 1 save 1/m^2 more than m, as along a line; m have m^2 times the noise of one.
+        is_old = (parts == 1) & (owners == np.arange(len(centers)))
+        gains = np.where(is_old | (parts > 1), savings / parts**2 - (2 * parts + 1) * noises, -np.inf)
+        one = int(np.argmax(gains))
+        worth = np.where(is_old, weights * next_distances(centers) ** 2, np.inf)  # what its rows cost more with the next center
         worth[one] = np.inf
         spare = int(np.argmin(worth))
-        if gains[one] <= worth[spare]:
+        if not gains[one] > worth[spare]:
             break
         gaps = ((centers - centers[spare]) ** 2).sum(axis=1)
         gaps[spare] = np.inf
         weights[np.argmin(gaps)] += weights[spare]
         away = rng.uniform(-1, 1, len(spreads)) * spreads
         away *= math.sqrt(squares[one] / len(spreads)) / max(float(np.linalg.norm(away)), NOTHING)
-        centers[spare], centers[one] = centers[one] + away, centers[one] - away
-        counts[[one, spare]] = counts[one] / 2
-        are_new[[one, spare]] = True
-    return centers * widths, replace(distances, counts=counts), are_new
+        centers[spare] = middles[one] + away
+        if parts[one] == 1:
+            centers[one] = middles[one] - away
+        owners[spare], parts[one] = one, parts[one] + 1
+    counts = distances.counts[owners] / parts[owners, None]
+    return centers * widths, replace(distances, counts=counts), parts[owners] > 1
 
 
-def _gains(weights: FloatArray, distances: Distances, noise: float) -> tuple[FloatArray, FloatArray]:
+def _savings(weights: FloatArray, distances: Distances) -> tuple[FloatArray, FloatArray]:
     """Return the least mean squared distance of each center's rows, and what another center beside it may save.
 
-    That is what its rows surely cost above the average of all other rows, less the noise. Other rows are those of centers that
-    surely have some: what is expected of the rest is no measure.
+    That is what its rows surely cost above the average of all other rows. Other rows are those of centers that surely have some:
+    what is expected of the rest is no measure.
     """
     squares, known = distances.middles**2, distances.sure.any(axis=1)
     rows, costs, least = known * distances.counts.sum(axis=1), known * (distances.counts @ squares), distances.sure @ squares
     others = (costs.sum() - costs) / np.maximum(rows.sum() - rows, 1)
     least = least / np.maximum(weights, 1)
-    return least, weights * (least - others) - MORE_NOISE * least * noise**2 / np.maximum(weights, 1)
+    return least, weights * (least - others)
