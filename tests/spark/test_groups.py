@@ -136,7 +136,7 @@ def test_groups_are_one_column_by_its_name(spark):
 
 
 def test_the_key_is_in_no_text_of_what_executors_get():
-    assert "KEY" not in repr(Marker(b"KEYKEYKEYKEYKEYK", Reader(2, "<f8"), False))
+    assert "KEY" not in repr(Marker(b"KEYKEYKEYKEYKEYK", Reader(2, 2, "<f8"), False))
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1000])
@@ -150,13 +150,13 @@ def test_a_stream_of_sorted_rows_keeps_what_memory_keeps(size):
     rng = np.random.default_rng(9)
     key, names = bytes(range(16)), [f"p{i}" for i in rng.integers(0, 9, 300)]
     rows = rng.integers(0, 4, (300, 2)).astype(float)
-    table = pa.table({"who": names, "x": rows[:, 0], "y": rows[:, 1]})
-    (marked,) = Marker(key, Reader(2, "<f8"), False)(iter(table.combine_chunks().to_batches()))
+    table = pa.table({"who": names, "row": pa.array(list(rows))})
+    (marked,) = Marker(key, Reader(2, 2, "<f8"), False)(iter(table.combine_chunks().to_batches()))
     ordered = pa.Table.from_batches([marked]).sort_by([(name, "ascending") for name in ("name", "first", "second")])
     batches = ordered.combine_chunks().to_batches(max_chunksize=size)
     empty = marked.slice(0, 0)
     for most in (1, 3, 20, 1000):
         kept = kept_rows(names, lambda: [rows], Unit(max_rows=most), key) == 1
-        found = np.concatenate(list(unpacked(Capper(most, "<f8", 2)(iter([empty, *batches, empty])), 2, "<f8")))
+        found = np.concatenate(list(unpacked(Capper(most, 2)(iter([empty, *batches, empty])), 2, "<f8")))
         assert sorted(map(tuple, found)) == sorted(map(tuple, rows[kept]))
-    assert list(Capper(1, "<f8", 2)(iter([empty]))) == []
+    assert list(Capper(1, 2)(iter([empty]))) == []

@@ -18,7 +18,7 @@ from spinney.curators.groups import hash_names
 from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.curators.spark.groups import HEAD, Capper
 from spinney.curators.spark.messages import MESSAGES, received, sent
-from spinney.curators.spark.packing import MOST_VALUES, read_columns, unpacked
+from spinney.curators.spark.packing import MOST_VALUES, read_rows, unpacked
 from spinney.questions.blocks import Tuples
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door
@@ -66,7 +66,7 @@ class Placer(Capper):
         gathering = Gathering(task.tuples, task.domain, together=True)
         for batch in self.capped(batches):
             seeds = hash_names(batch.column(0).to_pylist(), task.key)
-            rows = read_columns(batch.columns[len(HEAD) :], self.dtype)
+            rows = read_rows(batch.column(len(HEAD)), self.width)
             gathering.add(entries_of(rows, NO_MASK, task.door, task.tuples.n_blocks, task.key, seeds))
         return written(gathering)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.draws import draw_rows, least_draws, mark_rows, run_places
 from spinney.curators.groups import name_groups
-from spinney.curators.spark.packing import NARROW, PACKED, Reader, packed, read_columns
+from spinney.curators.spark.packing import NUMBERS, PACKED, Reader, packed, read_rows
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 
@@ -26,7 +26,7 @@ from spinney.privacy.pricing import Unit
 NAMES = {"string", "char", "varchar", "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary"}
 #: Makes the order of 64-bit words, read as signed numbers, the order of the words themselves.
 SIGN = np.uint64(2**63)
-#: Columns of marked rows before their numbers.
+#: Columns of marked rows before that of their numbers.
 HEAD = ("name", "first", "second")
 
 
@@ -75,8 +75,10 @@ class Marker:
             texts = pa.array([text.encode(errors="surrogatepass") for text in names.texts], pa.binary())
             words = (marks[kept] ^ SIGN).view(np.int64)
             columns = [texts.take(pa.array(names.codes[kept])), pa.array(words[:, 0]), pa.array(words[:, 1])]
-            columns += [pa.array(column) for column in rows[kept].T]
-            yield pa.RecordBatch.from_arrays(columns, [*HEAD, *(f"c{i}" for i in range(rows.shape[1]))])
+            width = rows.shape[1]
+            ends = np.arange(0, (len(kept) + 1) * width, width, dtype=np.int32)
+            columns.append(pa.ListArray.from_arrays(ends, np.ascontiguousarray(rows[kept]).reshape(-1)))
+            yield pa.RecordBatch.from_arrays(columns, [*HEAD, "row"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,13 +86,11 @@ class Capper:
     """What an executor does with marked rows sorted by name and mark: it keeps the least draws of each group, packed."""
 
     most: int
-    dtype: str
     width: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield packed rows."""
-        parts = (read_columns(batch.columns[len(HEAD) :], self.dtype) for batch in self.capped(batches))
-        return packed(parts, self.width)
+        return packed((read_rows(batch.column(len(HEAD)), self.width) for batch in self.capped(batches)), self.width)
 
     def capped(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows that count, still marked; of a group that may go on, the least draws so far are held back."""
@@ -148,7 +148,6 @@ def counted(frame: Any, read: Reader, unit: Unit, key: bytes, keep: Capper, kind
 
     The private frame has names of groups, and behind them the columns of the table, which `read` reads. The key is secret.
     """
-    number = "float" if read.dtype == NARROW else "double"
-    schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {number}" for i in range(read.width))])
+    schema = f"name binary, first long, second long, row array<{NUMBERS[read.dtype]}>"
     marked = frame.mapInArrow(Marker(key, read, unit.replaces), schema)
     return marked.repartition("name").sortWithinPartitions(*HEAD).mapInArrow(keep, kind)

@@ -24,8 +24,9 @@ CELL = 2**10
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
-#: Numbers of 32 and of 64 bits.
+#: Numbers of 32 and of 64 bits, and what Spark calls them.
 NARROW, WIDE = "<f4", "<f8"
+NUMBERS = {NARROW: "float", WIDE: "double"}
 #: Types that Spark turns into 64-bit floats.
 CAST = {"boolean", "decimal", "void"}
 #: A frame of packed rows: each cell has the bytes of a few, one behind the other.
@@ -87,8 +88,12 @@ def read_cells(columns: Sequence[Any], schema: Schema) -> NDArray[Any]:
 
 @dataclass(frozen=True, repr=False)
 class Reader:
-    """How an executor reads Arrow columns: as they are, or in scaled numbers, by the code that serves rows in memory."""
+    """How an executor reads Arrow columns: as they are, or in scaled numbers, by the code that serves rows in memory.
 
+    Numbers come as one column of arrays, `n_columns` each; cells of a schema come as columns.
+    """
+
+    n_columns: int
     width: int
     dtype: str
     #: Public units of the columns, and how cells are read if they are no plain numbers.
@@ -97,9 +102,20 @@ class Reader:
 
     def __call__(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Return rows of numbers."""
-        if self.encoding is None:
-            return read_columns(columns, self.dtype)
-        return self.encoding.encode(read_columns(columns) if self.cells is None else read_cells(columns, self.cells))
+        rows = read_rows(columns[0], self.n_columns) if self.cells is None else read_cells(columns, self.cells)
+        return rows if self.encoding is None else self.encoding.encode(rows.astype(WIDE, copy=False))
+
+
+def row_column(names: Iterable[str], dtype: str) -> str:
+    """Return the expression of columns of numbers as one array a row: Spark hands over one column in less time than ten."""
+    number = NUMBERS[dtype]
+    return f"array({', '.join(f'cast({quoted(name)} as {number})' for name in names)}) as row"
+
+
+def read_rows(column: Any, width: int) -> NDArray[Any]:
+    """Return an Arrow column of arrays as rows of numbers; what is missing becomes NaN."""
+    rows: NDArray[Any] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+    return rows
 
 
 def stretches(rows: NDArray[Any], width: int) -> Iterator[NDArray[Any]]:

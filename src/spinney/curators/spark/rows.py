@@ -13,7 +13,7 @@ from spinney.curators.spark.backend import SparkBackend
 from spinney.curators.spark.blocks import BlockTask, Placer
 from spinney.curators.spark.groups import Capper, counted, name_column
 from spinney.curators.spark.messages import MESSAGES
-from spinney.curators.spark.packing import NARROW, PACKED, SMALL, WIDE, Packer, Reader, check_types, number_columns
+from spinney.curators.spark.packing import NARROW, PACKED, SMALL, WIDE, Packer, Reader, check_types, number_columns, row_column
 from spinney.curators.spark.session import answered, ignore_pandas_warning, kept, storage_of
 from spinney.curators.spark.workers import check_workers
 from spinney.exceptions import ParameterError
@@ -61,10 +61,10 @@ class SparkRows(Rows):
         count = partial(counted, frame, read, unit, secret)
 
         def capped(most: int) -> Any:
-            return count(Capper(most, read.dtype, read.width))
+            return count(Capper(most, read.width))
 
         def placed(task: BlockTask) -> Any:
-            return count(Placer(unit.max_rows, read.dtype, read.width, task), MESSAGES)
+            return count(Placer(unit.max_rows, read.width, task), MESSAGES)
 
         with kept(capped(unit.max_rows)) as packed:
             yield SparkBackend(packed, read.dtype, ground, unit, partial(bytes, secret), placed, partial(capped, 1))
@@ -88,8 +88,11 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
         check_types(frame, chosen, schema)
     table = frame.select(*owner, *(column.alias(f"n{i}") for i, column in enumerate(chosen)))
     kinds = {field.dataType.typeName() for field in table.schema.fields[len(owner) :]}
+    dtype = NARROW if SMALL.issuperset(kinds) else WIDE
+    if schema is None:
+        table = table.selectExpr(*(["group"] if owner else []), row_column(table.columns[len(owner) :], dtype))
     storage_of(frame.sparkSession)  # refuses what Spark does not know
     ignore_pandas_warning()
     check_workers(frame.sparkSession)
-    read = Reader(len(chosen), NARROW if SMALL.issuperset(kinds) else WIDE, cells=schema)
+    read = Reader(len(chosen), len(chosen), dtype, cells=schema)
     return SparkRows(table, read, names if len(set(names)) == len(names) else None, bool(owner))

@@ -12,7 +12,7 @@ from typing import Any
 from spinney.exceptions import DataError, ParameterError
 
 #: Where a fit keeps its rows from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
-LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
+LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "MEMORY_AND_DISK_DESER"
 #: What is said of a job that failed: its own error may quote rows.
 FAILURE = "A Spark job failed.", "Spark's log says why. Another fit spends its own budget, on top of this."
 #: Loggers of PySpark that write to the driver what an expression said about a cell.
