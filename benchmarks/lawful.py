@@ -98,7 +98,8 @@ def _sites(rng: np.random.Generator) -> Any:
     space = FiniteMetric.from_points(rng.uniform(0, 9, (12, 2)))
     made = [LocalSearch(("random", "hst")[rng.integers(2)], int(rng.integers(1, 4))), SiteHST(levels=int(rng.integers(1, 5)))]
     algorithm = str(rng.choice(list(HOMES["sites"]))) if rng.random() < 0.6 else made[rng.integers(2)]
-    model = PrivateKMedoids(int(rng.integers(1, 4)), space=space, algorithm=algorithm, random_state=0, **_budget(rng), **unit)
+    own = {"space": space, "algorithm": algorithm, "random_state": 0, "travel": n == 40}
+    model = PrivateKMedoids(int(rng.integers(1, 4)), **own, **_budget(rng), **unit)
     return model.fit(demand, groups=groups).release_
 
 
@@ -146,7 +147,7 @@ def before_families(record: dict[str, Any]) -> dict[str, Any]:
 def is_new(record: dict[str, Any]) -> bool:
     """Whether a release asks for steps as no version before format 3 did: as one of format 2 it must be refused."""
     names = {part for one in record["charges"] for part in one["name"].split(" + ")}
-    return any(re.fullmatch(r"(step|stable round) \d+", name) for name in names)
+    return any(re.fullmatch(r"(step|stable round) \d+|travel", name) for name in names)
 
 
 def swapped(record: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:

@@ -22,7 +22,22 @@ from spinney.curators.gate import Curator
 from spinney.mechanisms import Drawn, SeededSource, Watched
 from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
 from spinney.privacy.gaussian import GAUSSIAN
-from spinney.questions import Blocks, Choose, Cost, Counts, Grow, Levels, Minimize, Persons, PlaneCells, Sets, Sums, Swaps, Totals
+from spinney.questions import (
+    Blocks,
+    Choose,
+    Cost,
+    Counts,
+    Grow,
+    Lengths,
+    Levels,
+    Minimize,
+    Persons,
+    PlaneCells,
+    Sets,
+    Sums,
+    Swaps,
+    Totals,
+)
 from spinney.questions.catalog import CATALOG, EVERY, EXPERIMENTAL
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cover import Balls, Cover, Family
@@ -61,6 +76,7 @@ def examples():
         "cells": lambda: Counts(TreeCells(SPLITS, TreeCells.grid(SPLITS, 2).codes.copy(), np.full(4, 2))),
         "planes": lambda: Counts(planes()),
         "labels": lambda: Counts(Labels(np.array([0, 1, -1, 0]), 2)),
+        "lengths": lambda: Lengths(Labels(np.array([0, 1, -1, 0]), 2), np.array([-(2**20), 0, 7, 2**20])),
         "grow": lambda: Grow(SPLITS, 1, 3),
         "levels": lambda: Levels(SPLITS, 0, 3, 1.5),
         "sums": lambda: Sums(np.array(centers), "mean", np.array([0.1, 0.2]), np.array(centers) + 0.1),
@@ -149,7 +165,7 @@ def test_every_question_and_every_kind_of_the_package_is_on_the_list():
 
     assert concrete(Question) == {entry.question for entry in EVERY.values()}
     assert concrete(Kind) - {AdditiveKind} == {entry.kind for entry in EVERY.values()}
-    assert (len(CATALOG), set(EXPERIMENTAL)) == (10, {"minimize"})
+    assert (len(CATALOG), set(EXPERIMENTAL)) == (11, {"minimize"})
 
 
 def test_the_page_of_the_house_lists_them_all():

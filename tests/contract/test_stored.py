@@ -115,7 +115,7 @@ def test_every_kind_of_release_is_stored():
     of_points = {one["algorithm"] for one in records if one["format"] == f"{kinds[Release]}/2"}
     assert of_points >= set(REGISTERED["points"]) - {"pe-means"} | set(REGISTERED["users"]) | {"one-cluster"}
     assert {one["algorithm"] for one in records if one["format"] == f"{kinds[SiteRelease]}/2"} >= set(REGISTERED["sites"])
-    mechanisms = schema()["$defs"]
+    mechanisms = schema(2)["$defs"]
     asked = {part["question"] for one in records for part in one["mechanisms"]}
     assert asked >= set(mechanisms["charge"]["properties"]["question"]["enum"])
 

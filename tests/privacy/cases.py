@@ -11,6 +11,7 @@ from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms import HST, Cells, Coverage, SiteHST, Stable
 from spinney.algorithms.local_search import STARTS, LocalSearch
 from spinney.algorithms.medians import MEDIAN_STEPS
+from spinney.algorithms.travel import WithTravel
 from spinney.audit import demand_pairs, table_pairs
 from spinney.privacy.pricing import Unit
 
@@ -102,6 +103,8 @@ SITES = {
 }
 assert {algorithm.name for algorithm in SITES.values()} == set(REGISTERED["sites"])
 SITES = {name: Case(algorithm, n_features=0) for name, algorithm in SITES.items()}
+for name, inner in (("cells", Cells()), ("coverage", Coverage(growth=0.9))):
+    SITES[f"{name}, travel"] = Case(WithTravel(inner), n_features=0, options="travel")
 EVERY_CASE = CASES | STEPS | SITES
 ESTIMATORS = [PrivateKMeans, PrivateKMedian]
 

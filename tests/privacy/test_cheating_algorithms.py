@@ -29,7 +29,7 @@ from spinney.mechanisms.source import SecureSource
 from spinney.privacy import Adjacency, Budget, Charge, Measure, Unit, remembered
 from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
 from spinney.privacy.gaussian import gaussian_epsilon
-from spinney.questions import Blocks, Cost, Counting, Counts, Grow, Levels, Minimize, Persons, PlaneCells, Sums, Totals
+from spinney.questions import Blocks, Cost, Counting, Counts, Grow, Lengths, Levels, Minimize, Persons, PlaneCells, Sums, Totals
 from spinney.questions.arrays import frozen
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
@@ -104,6 +104,7 @@ def questions(space=None):
         ("counts", behind, Counts(clusters)),
         ("counts", behind, Counts(ClusterBins(clusters, np.array([4])))),
         ("counts", sites, Counts(Labels(np.arange(6) % 2, 2))),
+        ("lengths", sites, Lengths(Labels(np.arange(6) % 2, 2), np.arange(-3, 3))),
         ("grow", numbers, Grow(splits, 1, 5)),
         ("levels", numbers, Levels(splits, 0, 3, 2.0)),
         ("sums", numbers, Sums(CENTERS, "mean", np.ones(2), CENTERS + 0.1, np.ones(2))),

@@ -13,9 +13,11 @@ from scipy.sparse import coo_array
 import spinney.curators.demand
 from spinney.audit.sources import NoiselessSource
 from spinney.audit.tiny import data_sets, demand_curator, neighbors
+from spinney.mechanisms.additive import SATURATION
 from spinney.privacy import Adjacency, Charge, Measure, Unit
-from spinney.questions import Balls, Counts, Labels
+from spinney.questions import Balls, Counts, Labels, Lengths
 from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps, swap_range
+from spinney.questions.sums import RADIUS_STEPS as LONGEST
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.one_sided import OneWay
 
@@ -56,6 +58,8 @@ def swaps(centers, existing=(), power=1, stay=True):
 QUESTIONS = {
     "counts": ("counts", lambda space: Labels(np.array([0, 1, 1, -1]), 2)),
     "one cell": ("counts", lambda space: Labels(np.zeros(4, dtype=np.int64), 1)),
+    "lengths": ("lengths", lambda space: (Labels(np.array([0, 1, 1, -1]), 2), LONGEST * np.array([-1, 1, -1, 1]))),
+    "lengths of one cell": ("lengths", lambda space: (Labels(np.zeros(4, dtype=np.int64), 1), LONGEST * np.array([-1, 0, 1, 1]))),
     "swaps of one center": ("choose", swaps([2])),
     "swaps of one center, squared": ("choose", swaps([3], power=2, stay=False)),
     "swaps of two centers": ("choose", swaps([0, 3])),
@@ -71,7 +75,8 @@ def asked(question, argument, space, rows, charge, unit, groups=None):
     """Return what noise of which scale was asked for, around which exact values."""
     source = NoiselessSource()
     curator = demand_curator(np.asarray(rows, dtype=np.int64), space, unit, source, groups=groups)
-    curator.ask({"counts": Counts, "choose": Choose}[question](argument), charge)
+    made = Lengths(*argument) if question == "lengths" else {"counts": Counts, "choose": Choose}[question](argument)
+    curator.ask(made, charge)
     (draw,) = source.draws
     return draw
 
@@ -115,7 +120,7 @@ def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency):
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("cap", [1, 3])
-@pytest.mark.parametrize("name", ["counts", "swaps of two centers", "sets, squared"])
+@pytest.mark.parametrize("name", ["counts", "lengths", "swaps of two centers", "sets, squared"])
 @pytest.mark.matrix
 def test_moving_all_rows_of_a_person_stays_within_the_charge(name, cap, adjacency):
     question, make = QUESTIONS[name]
@@ -177,6 +182,32 @@ def test_one_row_adds_costs_of_its_own_whatever_the_others_are(kind, seed):
         assert int(alone.max()) - int(alone.min()) <= scale
 
 
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_one_row_moves_the_length_of_one_cell_by_its_own_whatever_the_others_are(data):
+    n, cells = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
+    ends = st.sampled_from([-LONGEST, LONGEST, 0, 1, -1])
+    steps = np.array(data.draw(st.lists(ends | st.integers(-LONGEST, LONGEST), min_size=n, max_size=n)))
+    labels = np.array(data.draw(st.lists(st.integers(-1, cells - 1), min_size=n, max_size=n)))
+    names = st.sampled_from([-1.0, 0.5, np.nan, np.inf, float(n), 2.0**62]) | st.integers(0, n - 1)
+    rows, row = np.array(data.draw(st.lists(names, max_size=40)), dtype=float), data.draw(names)
+    adjacency = data.draw(st.sampled_from(list(Adjacency)))
+    space = FiniteMetric.from_points(np.arange(float(n))[:, None])
+    found = []
+    for table in (rows, np.append(rows, row), np.array([row], dtype=float)):
+        source = NoiselessSource()
+        charge, unit = Charge("test", "lengths", Measure.PURE, Fraction(1)), Unit(adjacency)
+        demand_curator(table, space, unit, source).ask(Lengths(Labels(labels, cells), steps), charge)
+        found.append(source.draws[0][2])
+    assert np.array_equal(found[1] - found[0], found[2])
+    assert np.abs(found[2]).sum() <= LONGEST
+    is_one = row == np.floor(row) and 0 <= row < n
+    place = int(row) if is_one else 0
+    counts = is_one or adjacency is Adjacency.REPLACE
+    expected = np.where(np.arange(cells) == labels[place], steps[place] * counts, 0)
+    assert found[2].tolist() == expected.tolist()
+
+
 def test_every_point_is_within_the_range_of_swaps_and_some_point_reaches_it():
     rng = np.random.default_rng(1)
     charge, reached = Charge("test", "choose", Measure.PURE, Fraction(1)), 0.0
@@ -225,6 +256,12 @@ def test_counts_are_cut_off_where_no_sum_of_costs_overflows(monkeypatch):
     expected = [sum(full * int(one[i]) for one in single) for i in range(len(options))]
     assert [int(score) for score in source.draws[0][2]] == expected
     assert max(map(abs, expected)) < 2**63
+    # The longest lengths of as many rows fit as well, and are not cut off once more.
+    everywhere = Lengths(Labels(np.zeros(9, np.int64), 1), np.full(9, -LONGEST))
+    curator = demand_curator(np.arange(9), space, Unit(), source)
+    vars(curator._rows)["_counts"] = np.full(9, full)
+    curator.ask(everywhere, Charge("test", "lengths", Measure.PURE, Fraction(1)))
+    assert int(source.draws[-1][2][0]) == -9 * full * LONGEST >= -SATURATION
     # With a low cut, one row more moves the counts by one, or by nothing.
     monkeypatch.setattr(spinney.curators.demand, "LARGEST_SUM", 2 * SITE_STEPS * 9)
     for rows, gain in (([4], 1), ([4, 4], 0), ([4, 4, 4], 0)):

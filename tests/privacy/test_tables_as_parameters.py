@@ -182,7 +182,7 @@ def world(tmp_path_factory):
         "session": session, "row": [0.5, 0.5], "policy": policy_of(session), "state": {}, "asked": asked,
         "of_demand": False, "weight": None, "costs": [[0, 1], [1, 0]], "candidate_names": None, "positions": [[0.5], [3.0]],
         "limit": None, "largest_part": False, "both_ways": False, "max_row_weight": None, "snap_limit": None,
-        "row_weight_step": 1.0,
+        "row_weight_step": 1.0, "travel": False,
     }  # fmt: skip
     summary.to_json(folder / "checked.json")
     special = {
@@ -413,6 +413,8 @@ QUESTIONS = {
     "ClusterBins": {"clusters": questions.Clusters(PLACE), "bins": np.array([2])},
     "Totals": {"clusters": questions.Clusters(PLACE), "columns": np.array([0])},
     "Persons": {"clusters": questions.Clusters(PLACE)},
+    "Lengths": {"partition": questions.Labels(np.arange(12) % 2, 2), "steps": np.zeros(12, np.int64)},
+    "Measuring": {},
     "Totaling": {"columns": 2},
     "PersonCounting": {},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,3 +57,21 @@ class Algorithm(ABC):
     @abstractmethod
     def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Result:
         """Ask through the purse, by the names of the parts, and return what may be released."""
+
+
+@dataclass(frozen=True)
+class Around(Algorithm):
+    """An algorithm that asks something besides what another one asks."""
+
+    inner: Algorithm
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.inner.name
+
+    @property
+    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.inner.backends
+
+    def memory(self, problem: Any) -> str | None:
+        return self.inner.memory(problem)

@@ -210,7 +210,9 @@ class SiteProblem(Problem):
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> SiteRelease:
         """Return the sites in the order of their indices, their sizes and the summary."""
         space, order = self.space, np.argsort(result.centers)
-        sites = np.concatenate([result.centers[order], self.existing])
+        sites, places = np.concatenate([result.centers[order], self.existing]), np.arange(len(result.private_sizes))
+        places[: len(order)] = order
+        travel, margins = (None, None) if result.travel is None else result.travel[:, places]
         named, adjacency = ("point of the space", "its first point"), promise["adjacency"]
         if self.is_counted:
             promise = {**promise, "k": len(order), "k_source": f"found on the private summary, of at most {self.k}"}
@@ -220,7 +222,7 @@ class SiteProblem(Problem):
             power=self.power,
             medoids=result.centers[order],
             existing_sites=self.existing,
-            sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
+            sizes=result.private_sizes[places].astype(np.float64),
             sizes_margin=float(result.size_noise.quantile(0.95)),
             summary_points=result.summary_points,
             summary_weights=result.summary_weights,
@@ -233,6 +235,8 @@ class SiteProblem(Problem):
             goal=goal,
             assignment=result.assignment,
             unserved=result.private_unserved,
+            travel=travel,
+            travel_margins=margins,
             **promise,
         )
 

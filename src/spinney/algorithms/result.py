@@ -40,6 +40,8 @@ class Result:
         Of sites: whom each point goes to, chosen sites first, -1 to nobody, if it is not simply the nearest.
     private_unserved : int, optional
         The noisy number of rows that go to nobody, if some do.
+    travel : array of shape (2, k), optional
+        The mean travel to each site, and its margin, if that was asked; NaN where too few rows are seen to tell.
     """
 
     centers: Any
@@ -53,6 +55,7 @@ class Result:
     counted: Count | None = None
     assignment: IntArray | None = None
     private_unserved: int | None = None
+    travel: FloatArray | None = None
 
     @classmethod
     def asked(cls, purse: Purse, centers: FloatArray, points: FloatArray, weights: FloatArray, **more: Any) -> Result:

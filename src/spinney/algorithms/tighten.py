@@ -11,13 +11,13 @@ Proof: ``proofs/tighten.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.algorithm import Around
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.forecast import Forecast, Preview
 from spinney.algorithms.problem import PointProblem
@@ -38,19 +38,8 @@ NEXT_STDS = 2.5
 MARGIN = 0.1
 
 
-@dataclass(frozen=True)
-class Tightened(Algorithm):
+class Tightened(Around):
     """An algorithm that works inside a private box. Its plan is made with the declared domain: plans read only its columns."""
-
-    inner: Algorithm
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.inner.name
-
-    @property
-    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.inner.backends
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
@@ -66,9 +55,6 @@ class Tightened(Algorithm):
     def guarantee(self, problem: PointProblem) -> str | None:
         found = self.inner.guarantee(problem)
         return None if found is None else f"Of rows clipped to its private box: {found}"
-
-    def memory(self, problem: PointProblem) -> str | None:
-        return self.inner.memory(problem)
 
     def typical_radius(self, problem: PointProblem) -> float:
         return self.inner.typical_radius(problem)

@@ -139,10 +139,11 @@ def asked_of(release: Any) -> dict[str, Any]:
     times = getattr(release, "row_times", None)  # such a row is a group of as many
     rows = release.max_rows_per_group if times is None else (release.max_rows_per_group or 1) * times
     wide = len(release.domain["lower"]) if solves == "points" else 1
+    more = {} if getattr(release, "travel", None) is None else {"travel": True}
     return {
         "function": None, "estimator": estimator, "algorithm": algorithm_of(algorithm, release.parameters, solves),
         "n_clusters": release.k, "n_features": wide, "epsilon": release.promised_epsilon, "delta": release.delta,
-        "adjacency": release.adjacency, "max_rows_per_group": rows,
+        "adjacency": release.adjacency, "max_rows_per_group": rows, **more,
     }  # fmt: skip
 
 
@@ -265,7 +266,8 @@ def stops(epsilon: float) -> Iterator[tuple[str, _Subject]]:
     yield "blocks of rows", _Subject(blocks, replaced)
     yield "a description, for persons", _Subject(_description(epsilon), persons, most=10**5)
     yield "a local search of sites", _Subject(PrivateKMedoids(2, **sites, delta=DELTA, algorithm="local-search"), added, None)
-    yield "a cover of sites", _Subject(PrivateKMedoids(2, **sites, delta=DELTA, algorithm="coverage"), added, None)
+    covered = PrivateKMedoids(2, **sites, delta=DELTA, algorithm="coverage", travel=True)
+    yield "a cover of sites, with travel", _Subject(covered, added, None)
     local = PrivateKMeans(2, **box, delta=DELTA, adjacency="replace", model="local", algorithm="stable")
     yield "users by themselves", _Subject(local, replaced, most=10**4)
 

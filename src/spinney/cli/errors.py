@@ -44,7 +44,7 @@ OPTIONS = {
     for name in (
         "adjacency", "algorithm", "bins", "both_ways", "bounds", "charge_again", "columns", "delta", "encoding", "epsilon",
         "groups", "largest_part", "max_row_weight", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
-        "quotes", "row_weight_step", "row_weights", "scale", "separator", "snap_limit", "title", "weight", "weights",
+        "quotes", "row_weight_step", "row_weights", "scale", "separator", "snap_limit", "title", "travel", "weight", "weights",
     )
 }  # fmt: skip
 OPTIONS |= {

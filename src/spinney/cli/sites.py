@@ -41,6 +41,7 @@ METRICS = ["euclidean", "manhattan", "haversine"]
 @add_options(
     *GOAL_OPTIONS,
     click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
+    click.option("--travel", is_flag=True, help="Also ask for the mean travel to each site, for a tenth of epsilon."),
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
     GROUPS,

@@ -8,6 +8,7 @@
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
 | `Slopes` | sums of gradients, weights and second derivatives; of rows in memory |
+| `Lengths` | sums of a public number of each row's point, in cells |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
 | `OfEachRow` | what the aggregate of a question's own file adds up of each row alone |
 | `Tuples` | a backend over the centers of blocks of rows |

@@ -18,7 +18,7 @@ from spinney.curators.backend import Backend
 from spinney.curators.groups import kept_rows
 from spinney.curators.rows import Rows
 from spinney.privacy import Unit
-from spinney.questions import Balls, Family, Labels, Rings, Sets, Swaps
+from spinney.questions import Balls, Family, Labels, Lengths, Rings, Sets, Swaps
 from spinney.questions.arrays import finite_points, require
 from spinney.questions.choose import SITE_STEPS, cost_steps, swap_range
 from spinney.questions.cover import NEVER
@@ -107,9 +107,9 @@ class DemandBackend(Backend):
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
         if isinstance(aggregate, Labels):
-            exact = np.zeros(aggregate.n_cells + 1, dtype=np.int64)
-            np.add.at(exact, aggregate.labels, self._counts)  # points in no cell go to the last slot
-            return exact[:-1]
+            return self._summed(aggregate, self._counts)
+        if isinstance(aggregate, Lengths):
+            return self._summed(aggregate.partition, self._counts * aggregate.steps)
         if isinstance(aggregate, Swaps):
             return self._swap_costs(aggregate)
         if isinstance(aggregate, Sets):
@@ -117,6 +117,12 @@ class DemandBackend(Backend):
         if isinstance(aggregate, Balls | Family):
             return _UncoveredPoints(aggregate, self._points, self._counts[self._points])
         raise TypeError("rows at points have no such aggregate")
+
+    def _summed(self, cells: Labels, values: IntArray) -> IntArray:
+        """Return the sum of whole numbers of points in each cell."""
+        exact = np.zeros(cells.n_cells + 1, dtype=np.int64)
+        np.add.at(exact, cells.labels, values)  # points in no cell go to the last slot
+        return exact[:-1]
 
     @property
     def _space(self) -> FiniteMetric:

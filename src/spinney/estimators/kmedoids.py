@@ -71,6 +71,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     snap_limit : float, optional
         How far a position may be from the nearest point of the space, in meters if its coordinates are degrees; a row that is
         farther is missing.
+    travel : bool, default False
+        Also ask for the mean distance from the rows of each site to it, whatever the power: a tenth of epsilon pays for that.
+        ``release_.travel`` has it, and ``release_.travel_margins`` how far noise may have moved it.
     random_state : int, optional
         Seeds public randomness (cells, trees, restarts), never privacy noise.
     noise_seed : int, optional
@@ -114,6 +117,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         max_row_weight: float | None = None,
         row_weight_step: float = 1.0,
         snap_limit: float | None = None,
+        travel: bool = False,
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
     ) -> None:
@@ -132,6 +136,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         self.max_row_weight = max_row_weight
         self.row_weight_step = row_weight_step
         self.snap_limit = snap_limit
+        self.travel = travel
         self.random_state = random_state
         self.noise_seed = noise_seed
 
@@ -257,6 +262,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
             existing_sites=release.existing_sites.tolist(),
             adjacency=release.adjacency,
             max_rows_per_group=release.max_rows_per_group,
+            travel=release.travel is not None,
             random_state=release.random_state if isinstance(release.random_state, int) else None,
         )
         estimator._store(release)

@@ -10,9 +10,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from spinney._version import __version__
+from spinney.algorithms.algorithm import Around
 from spinney.algorithms.problem import Problem
 from spinney.algorithms.registry import Adapted, find, solves_of
-from spinney.algorithms.tighten import Tightened
 from spinney.exceptions import BudgetError, ParameterError
 from spinney.mechanisms.drawing import NoiseSource
 from spinney.privacy.budget import round_up
@@ -57,7 +57,7 @@ def plain_parameters(algorithm: object) -> dict[str, Any]:
 
     Of an algorithm among them its name is recorded, and its own parameters behind a dot: ``base`` and ``base.alpha``.
     """
-    if isinstance(algorithm, Tightened | Adapted):
+    if isinstance(algorithm, Around | Adapted):
         return plain_parameters(algorithm.inner)
     found: dict[str, Any] = {}
     for one in fields(algorithm) if is_dataclass(algorithm) else ():

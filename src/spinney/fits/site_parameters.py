@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.registry import choose
-from spinney.constraints import Constraint, check, is_real, real
+from spinney.algorithms.travel import WithTravel
+from spinney.constraints import Constraint, boolean, check, is_real, real
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import AUTO, MOST_FOUND, cap_of, check_count, check_promise
@@ -32,6 +33,7 @@ SITES = {
         lambda value: not isinstance(value, bool) and isinstance(value, int | float) and value in (1, 2), "1 or 2",
         "1 sums distances, 2 squared distances.",
     ),
+    "travel": boolean("True asks for the mean travel to each site, too, for a tenth of epsilon."),
     # The space is asked about the rows' points, so it is no class of the caller's.
     "space": Constraint(
         lambda value: type(value) is FiniteMetric and type(value.source) in get_args(Source), "a FiniteMetric",
@@ -79,7 +81,8 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
 
     A row of weight w counts as w / row_weight_step rows, and the unit holds all of them.
     """
-    typed = {"random_state": None, "noise_seed": None, "goal": None, "weights": None, "max_clusters": None, **typed}
+    absent = dict.fromkeys(("random_state", "noise_seed", "goal", "weights", "max_clusters"))
+    typed = {**absent, "travel": False, **typed}
     check_count(typed, owner)
     limit = real(lambda value: 0 <= value < math.inf, "None, or in [0, inf)", "meters, if coordinates are degrees.")
     if typed.get("snap_limit") is not None:
@@ -89,7 +92,7 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
         check(owner, typed, {"max_rows_per_group": cap_of(has_groups)})
         typed |= {"max_rows_per_group": weights.most * int(typed["max_rows_per_group"] or 1)}
     budget, unit = check_promise(typed, owner, has_groups or weights is not None, "sites")
-    check(owner, typed, {"space": SITES["space"], "power": SITES["power"], "goal": GOAL})
+    check(owner, typed, {**SITES, "goal": GOAL})
     space = typed["space"]
     existing = _existing(typed["existing_sites"], space, owner)
     free = int(np.count_nonzero(~np.isin(space.candidates, existing)))
@@ -108,6 +111,11 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     if not (problem.is_plain or getattr(algorithm, "has_goals", False)):
         hint = "algorithm='cells', the default, has a summary that every question about sites is solved on."
         raise ParameterError.wrong("algorithm", owner, "'cells' with a goal, weights, or k to be found", typed["algorithm"], hint)
+    if typed["travel"]:
+        if algorithm.plan is not None:
+            hint = "travel=False: what this algorithm charges is its own, and leaves nothing for another question."
+            raise ParameterError.wrong("algorithm", owner, "one whose parts are its plan, with travel=True", algorithm.name, hint)
+        algorithm = WithTravel(algorithm)
     return Fit(problem, algorithm, has_groups, typed["random_state"], typed["noise_seed"])
 
 

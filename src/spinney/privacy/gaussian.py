@@ -15,7 +15,7 @@ from fractions import Fraction
 from spinney.privacy.budget import remembered
 
 #: Questions that are answered with discrete Gaussian noise and nothing else, if they are charged in rho.
-GAUSSIAN = frozenset({"counts", "sums", "cost", "totals", "levels", "persons"})
+GAUSSIAN = frozenset({"counts", "sums", "cost", "totals", "levels", "lengths", "persons"})
 #: The ripples that are tried.
 RIPPLES = tuple(range(3, 17))
 #: No more is tried: a larger variance would be worth less than zCDP is.

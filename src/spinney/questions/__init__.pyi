@@ -16,6 +16,8 @@ from spinney.questions.cover import Covering as Covering
 from spinney.questions.cover import Family as Family
 from spinney.questions.grow import Grow as Grow
 from spinney.questions.grow import Splitting as Splitting
+from spinney.questions.lengths import Lengths as Lengths
+from spinney.questions.lengths import Measuring as Measuring
 from spinney.questions.levels import LevelCounting as LevelCounting
 from spinney.questions.levels import Levels as Levels
 from spinney.questions.minimize import Minimize as Minimize

@@ -28,7 +28,9 @@ LATER = frozenset(
     }
 )  # fmt: skip
 #: Fields that are written only if they say something.
-STATED = frozenset({"assignment", "center_margins", "goal", "n_guess", "row_times", "schema", "unserved"})
+STATED = frozenset(
+    {"assignment", "center_margins", "goal", "n_guess", "row_times", "schema", "travel", "travel_margins", "unserved"}
+)
 #: Versions of the format that are read: the first is of 0.1.
 VERSIONS = ("1", "2", "3")
 #: What a whole number is, or nothing.

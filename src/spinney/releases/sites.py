@@ -49,6 +49,9 @@ class SiteRelease(ClusterRelease):
         The noisy number of rows that go to nobody, if some points do; its margin is `sizes_margin`.
     row_times : int or None
         How often a row counts at most, if it does so by its weight; sizes are sums of such times.
+    travel, travel_margins : array of shape (k + e,) or None
+        The mean distance from the rows that each site serves to it, if that was asked, and how far noise may have moved it, with
+        probability 0.95; NaN where too few rows are seen to tell. A row that counts several times does so here, too.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -59,7 +62,8 @@ class SiteRelease(ClusterRelease):
         "as in the public files?"
     )
 
-    _floats, _wholes = ("sizes", "summary_weights", "coordinates"), ("medoids", "existing_sites", "summary_points", "assignment")
+    _floats = ("sizes", "summary_weights", "coordinates", "travel", "travel_margins")
+    _wholes = ("medoids", "existing_sites", "summary_points", "assignment")
     _tuples = ("charges", "mechanisms", "names")
 
     power: int
@@ -72,6 +76,8 @@ class SiteRelease(ClusterRelease):
     assignment: NDArray[np.int64] | None = None
     unserved: float | None = None
     row_times: int | None = None
+    travel: NDArray[np.float64] | None = None
+    travel_margins: NDArray[np.float64] | None = None
     format: str = "spinney-sites/3"
 
     def __repr__(self) -> str:
@@ -127,9 +133,19 @@ class SiteRelease(ClusterRelease):
             and self.power in (1, 2)
             and (self.names is None or len(self.names) == count)
             and self._is_assigned(n, count)
+            and self._is_traveled(count)
             and (self.row_times is None or (type(self.row_times) is int and self.row_times >= 1))
             and all(isinstance(text, str) for text in (self.algorithm, *(self.names or ())))
         )
+
+    def _is_traveled(self, count: int) -> bool:
+        """Whether there are means of travel and their margins, both of the same sites, or none."""
+        means, margins = self.travel, self.travel_margins
+        if means is None or margins is None:
+            return means is margins
+        told = np.isfinite(means)
+        fits = means.shape == margins.shape == (count,) and (told == np.isfinite(margins)).all()
+        return bool(fits and (np.isnan(means) | told).all() and (means[told] >= 0).all() and (margins[told] >= 0).all())
 
     def _is_assigned(self, n: int, count: int) -> bool:
         """Whether each point goes to a site, or to nobody, if it is stated; and the goal has limits for all sites, if any."""

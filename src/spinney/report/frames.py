@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import isnan
 from typing import Any
 
 from spinney.constraints import check, one_of
@@ -52,7 +53,8 @@ def _columns(release: Promise) -> dict[str, Any]:
     if isinstance(release, SiteRelease):
         places = {} if release.coordinates is None else dict(zip(axis_names(release), release.coordinates.T.copy(), strict=True))
         kinds = ["new"] * len(release.medoids) + ["existing"] * len(release.existing_sites)
-        return {"site": site_names(release), **places, "size": release.sizes.copy(), "kind": kinds}
+        found = {"site": site_names(release), **places, "size": release.sizes.copy(), "kind": kinds}
+        return found | {name: values.copy() for name, values in travel_columns(release).items()}
     if isinstance(release, DescriptionRelease):
         return _described(release)
     if isinstance(release, CoverRelease):
@@ -94,8 +96,16 @@ def axis_names(release: SiteRelease) -> list[str]:
     return ["x", "y", "z"][:d] if d <= 3 else [f"x{i}" for i in range(1, d + 1)]
 
 
+def travel_columns(release: SiteRelease) -> dict[str, FloatArray]:
+    """Return the mean travel to each site and its margin, as tables call them; nothing if they were not asked for."""
+    found = {"travel": release.travel, "travel margin": release.travel_margins}
+    return {name: values for name, values in found.items() if values is not None}
+
+
 def site_rows(release: SiteRelease) -> list[list[str]]:
     """Return one row per site, chosen ones first, below a row of headings: name, coordinates, size, margin and kind.
+
+    Behind them are the mean travel and its margin, if they were asked for; empty where too few rows are seen to tell.
 
     Privacy
     -------
@@ -104,5 +114,6 @@ def site_rows(release: SiteRelease) -> list[list[str]]:
     columns = _columns(release)
     places = [[f"{value:.12g}" for value in columns[name]] for name in axis_names(release)]
     sizes, margin = [f"{size:.0f}" for size in columns["size"]], [f"{release.sizes_margin:.0f}"] * len(columns["site"])
-    heads = ["name", *axis_names(release), "size", "margin", "kind"]
-    return [heads, *map(list, zip(columns["site"], *places, sizes, margin, columns["kind"], strict=True))]
+    told = {name: ["" if isnan(one) else f"{one:.6g}" for one in values] for name, values in travel_columns(release).items()}
+    heads = ["name", *axis_names(release), "size", "margin", "kind", *told]
+    return [heads, *map(list, zip(columns["site"], *places, sizes, margin, columns["kind"], *told.values(), strict=True))]

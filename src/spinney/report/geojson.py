@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.report.frames import travel_columns
 from spinney.report.geography import Geography
 
 
@@ -41,7 +43,9 @@ def as_geojson(where: Geography) -> dict[str, Any]:
     release, margin = where.release, 0.0 if where.release.noise.is_exact else where.release.sizes_margin
     features = []
     for i, place in enumerate(where.sites):
-        site = {"site": where.names[i], "rows": float(release.sizes[i]), "margin": float(margin)}
+        site: dict[str, Any] = {"site": where.names[i], "rows": float(release.sizes[i]), "margin": float(margin)}
+        for name, values in travel_columns(release).items():
+            site[name.replace(" ", "_")] = None if isnan(values[i]) else float(values[i])
         features.append(_feature("site", "Point", place.tolist(), is_new=i < len(release.medoids), **site))
         if where.serving is None:
             continue

@@ -18,7 +18,7 @@ from typing import Any
 DIGITS = 50
 SLACK = Decimal(10) ** -40
 #: Questions whose answers have Gaussian noise and nothing else, if they are charged in rho.
-ADDITIVE = ("cost", "counts", "levels", "persons", "sums", "totals")
+ADDITIVE = ("cost", "counts", "lengths", "levels", "persons", "sums", "totals")
 #: Ripples of noise on whole numbers that are tried.
 RIPPLES = range(3, 17)
 #: What a search in floats may be off by, and the least delta for which decimals of this many digits are tried.

@@ -86,7 +86,7 @@ def misasked(record: Facts, kind: str, columns: int) -> str | None:
     pooled = [one["name"].replace("#", "no number").split(" + ") for one in record["mechanisms"]]
     facts = {"objective": record.get("objective"), "k": record.get("k"), "columns": columns}
     facts |= {"points": record.get("space", {}).get("n_points"), "ball": "radius" in record.get("domain", {})}
-    facts |= {name: record.get(name) is not None for name in ("tightened", "persons", "k_costs")}
+    facts |= {name: record.get(name) is not None for name in ("tightened", "persons", "k_costs", "travel")}
     facts |= {"measured": any(one["kind"] in ("number", "date") for one in record.get("columns", ()))}
     facts |= {f"asked {blank(name)}": True for names in pooled for name in names}
     facts |= {f"mixed {blank(name)}": True for names in pooled for name in names if len(set(map(blank, names))) > 1}

@@ -53,7 +53,10 @@ def _sites_fit(record: dict[str, Any]) -> bool:
     told = [record[name] for name in ("coordinates", "names") if record[name] is not None]
     weighed = len(record["summary_points"]) == len(record["summary_weights"])
     told += [value for value in record.get("goal", {}).values() if isinstance(value, list)]
-    assigned = record.get("assignment")
+    assigned, travel = record.get("assignment"), [record.get(name) for name in ("travel", "travel_margins")]
+    there = [None if one is None else [number is None for number in one] for one in travel]
+    told += [one for one in travel if one is not None]
+    weighed = weighed and there[0] == there[1]  # a mean and its margin are told of the same sites
     return _are_long([record["sizes"], *told], sites) and weighed and (assigned is None or max(assigned) < sites)
 
 

@@ -19,6 +19,7 @@ from spinney.verification.split_loss import split_loss
 FAMILIES: dict[str, set[str]] = {
     "counts": {"whole", "rings", "tree", "planes", "columns", "clusters", "bins", "labels"},
     "grow": {"tree"},
+    "lengths": {"labels"},
     "levels": {"tree"},
     "minimize": {"centers"},
     "persons": {"clusters"},
@@ -55,6 +56,7 @@ def words_of(record: dict[str, Any]) -> str:
 _UNITS = {
     "cost": "ranges of a row's cost",
     "counts": "rows",
+    "lengths": "half ranges of lengths",
     "persons": "persons",
     "totals": "half widths of columns",
     "vectors": "clipping radii of sums",
@@ -124,8 +126,8 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
         cells = cells_of_a_row(record, asked.setting.columns, asked.setting.describes)
         return [("persons" if question == "persons" else "counts", cells or 0)], [[2]]
     steps = int(asked.number("steps", answers[0]))
-    if question == "cost":
-        return [("cost", steps**2 if squared else steps)], [[4]]
+    if question in ("cost", "lengths"):  # one signed number, and that of one cell
+        return [(question, steps**2 if squared else steps)], [[4]]
     if question == "totals":
         _require(record["columns"] == asked.setting.measured, "as many columns have means as were summed")
         return [("totals", record["columns"] * steps**2 if squared else steps)], [[4]]
@@ -166,7 +168,7 @@ def _additive(asked: _AskedNoise) -> str:
     if record["question"] == "sums":
         weight = "1" if record["kernel"] != "median" else answers[0]["steps"]
         _require(answers[1]["steps"] == weight, "its weights are in other steps")
-    elif record["question"] not in ("cost", "totals"):
+    elif record["question"] not in ("cost", "lengths", "totals"):
         _require(answers[0]["steps"] == "1", "rows are counted in whole rows")
     scales, prices = ([asked.number(name, one) for one in answers] for name in ("scale", "price"))
     positive = min(*scales, *prices, *(asked.number("steps", one) for one in answers))
@@ -309,7 +311,7 @@ def _reports(asked: _AskedNoise) -> str:
 
 
 _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
-    **dict.fromkeys(("cost", "counts", "levels", "sums", "totals"), _additive),
+    **dict.fromkeys(("cost", "counts", "lengths", "levels", "sums", "totals"), _additive),
     "blocks": _blocks,
     "choose": _choice,
     "cover": _cover,

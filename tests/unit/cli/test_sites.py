@@ -1,4 +1,6 @@
 import csv
+import json
+import re
 
 import numpy as np
 import polars as pl
@@ -102,6 +104,33 @@ def test_a_map_and_a_table_are_written_too_and_the_release_is_shown(folder):
     assert run("show", "release.json", "--picture", "shown.png", *MAP).output.endswith("Wrote shown.png.\n")
     assert (folder / "shown.png").read_bytes() == (folder / "whole.png").read_bytes() != (folder / "alone.png").read_bytes()
     refused(run("show", "release.json", "--curve"), 3, "Only a release of centers has a cost curve.")
+
+
+def test_travel_is_in_the_plan_the_page_the_table_and_the_map(folder):
+    (folder / "job.toml").write_text("[sites]\ntravel = true\n")
+    assert re.search(r"travel +lengths +epsilon 0.5 ", sites(*MAP, "--travel", "--plan").output)
+    assert sites(*MAP, "--config", "job.toml", "--csv", "sites.csv", "--map", "map.geojson", k="3", epsilon="2").exit_code == 0
+    release = read()
+    told = [not np.isnan(mean) for mean in release.travel]
+    assert any(told)
+    assert run("verify", "release.json").exit_code == 0
+    found = [one["properties"] for one in json.loads((folder / "map.geojson").read_text())["features"]]
+    on_map = [one for one in found if one["kind"] == "site"]
+    rows = list(csv.DictReader((folder / "sites.csv").read_text().splitlines()))
+    shown = run("show", "release.json").output
+    assert "mean travel" in shown
+    for i, mean in enumerate(release.travel):
+        margin = float(release.travel_margins[i])
+        assert (rows[i]["travel"] != "", on_map[i]["travel"] is not None) == (told[i], told[i])
+        if told[i]:
+            assert (on_map[i]["travel"], on_map[i]["travel_margin"]) == (float(mean), margin)
+            assert float(rows[i]["travel"]) == pytest.approx(mean, rel=1e-5)
+            assert f"\N{PLUS-MINUS SIGN} {float(f'{margin:.2g}'):g}" in shown
+    frame = release.to_frame()
+    np.testing.assert_array_equal(frame["travel"], release.travel)
+    assert sites(*MAP, "--csv", "sites.csv").exit_code == 0
+    assert "travel" not in (folder / "sites.csv").read_text()
+    assert "mean travel" not in run("show", "release.json").output
 
 
 def test_the_plan_is_that_of_the_estimator_and_reads_no_demand(folder):

@@ -14,7 +14,7 @@ from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy import Budget, Charge, FitLedger, Measure, Unit
-from spinney.questions import Choose, Cost, Counts, Levels, Minimize, Persons, PlaneCells, Sets, Sums, Swaps, Totals
+from spinney.questions import Choose, Cost, Counts, Lengths, Levels, Minimize, Persons, PlaneCells, Sets, Sums, Swaps, Totals
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import EVERY
 from spinney.questions.clusters import MOST_BINS, ClusterBins, Clusters
@@ -329,6 +329,16 @@ SITES = {
     "sums": (lambda: Sums(CENTERS, "mean", RADII), "summed"),
     "minima": (lambda: Minimize(CENTERS, RADII), "medians"),
     "a cost of points": (lambda: Cost(CENTERS, 2), "cost"),
+    "lengths of no partition": (lambda: Lengths(None, [0, 0, 0, 0]), "partition of points"),
+    "lengths of a row's place": (lambda: Lengths(Whole(), [0, 0, 0, 0]), "partition of points"),
+    "lengths of a cell beyond": (lambda: Lengths(Labels([0, 0, 1, 2], 2), [0, 0, 0, 0]), "give each point"),
+    "fewer lengths than points": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, 0, 0]), "one length"),
+    "lengths in a square": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [[0, 0, 0, 0]]), "one length"),
+    "a length beyond its range": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, 2**20 + 1, 0, 0]), "one length"),
+    "a length below its range": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, -(2**20) - 1, 0, 0]), "one length"),
+    "the least of all numbers": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, -(2**63), 0, 0]), "one length"),
+    "lengths that are not whole": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, 0.5, 0, 0]), "whole numbers"),
+    "lengths that are missing": (lambda: Lengths(Labels([0, 0, 1, 1], 2), [0, math.nan, 0, 0]), "whole numbers"),
     "balls of another space": (lambda: Cover(Balls(ELSEWHERE, [0.5], (1,))), "own space"),
     "falling radii": (lambda: Cover(Balls(SPACE, [0.5, 0.4], (1, 1))), "must grow"),
     "radii without a number": (lambda: Cover(Balls(SPACE, [np.nan], (1,))), "must grow"),

@@ -26,6 +26,7 @@ from spinney.questions.choose import SITE_STEPS, Choose, Choosing, Sets
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costing
 from spinney.questions.cover import Cover, Covering, Family
+from spinney.questions.lengths import Lengths, Measuring
 from spinney.questions.levels import LevelCounting, Levels
 from spinney.questions.partitions import ColumnBins, Labels, Whole
 from spinney.questions.persons import PersonCounting, Persons
@@ -55,6 +56,7 @@ additive = st.one_of(
     st.builds(Summing, st.sampled_from(KERNELS), st.integers(1, 9)),
     st.builds(Totaling, st.integers(1, 9)),
     st.just(PersonCounting()),
+    st.just(Measuring()),
 )
 
 
@@ -63,6 +65,7 @@ QUESTIONS = {
     "counts": (Counts(Whole()), Counting(), lambda noise: noise.scale),
     "columns": (Counts(ColumnBins()), Counting(2), lambda noise: noise.scale),
     "labels": (Counts(Labels([0, 1, 1], 2)), Counting(), lambda noise: noise.scale),
+    "lengths": (Lengths(Labels([0, 1, 1], 2), [0, 5, -5]), Measuring(), lambda noise: noise.scale),
     "levels": (Levels(SPLITS, 0, 3, None), LevelCounting(4), lambda noise: noise.scale),
     "grow": (Grow(SPLITS, 1, 0), Splitting(), lambda rule: rule.scale),
     "means": (Sums(CENTERS, "mean", [1, 1]), Summing("mean", 2), lambda noise: noise.vectors.scale),
@@ -120,8 +123,9 @@ def test_every_kind_is_here():
 def furthest(kind, unit):
     """Return how far a unit of m rows, or its replacement by m others, moves each answer: in L1, and in squared L2."""
     m, sides = unit.max_rows, 2 if unit.adjacency is Adjacency.REPLACE else 1
-    if isinstance(kind, Costing):  # a sum of signed numbers: the sides add up
-        return [Sensitivity(COST_STEPS * m * sides, (COST_STEPS * m * sides) ** 2)]
+    if isinstance(kind, Costing | Measuring):  # a sum of signed numbers: the sides add up
+        far = kind.steps * m * sides
+        return [Sensitivity(far, far**2)]
     if isinstance(kind, Summing):  # vectors move furthest within a cell, weights between two
         weight = RADIUS_STEPS if kind.kernel == "median" else 1
         d, far = kind.n_features, RADIUS_STEPS * m * sides
@@ -242,7 +246,7 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
     assert (part.name, part.question, part.share, part.kind) == ("some name", kind.question, Fraction(1, 3), kind)
     assert (part.l1, part.l2) == (kind.l1, kind.l2)
     pure, rho = (charge_of(name, measure, Fraction(1, 1000)) for measure in Measure)
-    steps = dict.fromkeys(("means", "cores", "medians", "totals"), RADIUS_STEPS) | {"cost": COST_STEPS}
+    steps = dict.fromkeys(("means", "cores", "medians", "totals", "lengths"), RADIUS_STEPS) | {"cost": COST_STEPS}
     units = steps.get(name, 1)
     if name == "choose":
         assert kind.noise(pure, Unit()) == pytest.approx(math.sqrt(2) * kind.l1 * 1000)
@@ -255,7 +259,8 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
         assert kind.noise(pure, Unit()).scale * kind.n_features == pytest.approx(kind.l1 * 1000 / 0.73, rel=1e-3)
         assert kind.l2 == 0
     elif name != "cover":  # its steps share one charge; `proofs/coverage.md`
-        share = 0.8 if units == RADIUS_STEPS and name != "totals" else 1.0  # of a step; the weights take the rest
+        alone = units != RADIUS_STEPS or name in ("totals", "lengths")
+        share = 1.0 if alone else 0.8  # of a step; the weights take the rest
         l1 = 1.0 if name == "totals" else kind.l1  # the radius of a cube is that of each column
         assert scale_of(kind.noise(pure, Unit())) == pytest.approx(units * l1 * 1000 / share, rel=1e-3)
         assert scale_of(kind.noise(rho, Unit())) == pytest.approx(units * kind.l2 * math.sqrt(500 / share), rel=1e-3)
@@ -273,6 +278,7 @@ def test_the_words_of_a_plan_say_how_much_noise_there_is(name, unit):
         "cores": lambda: noise.vector_std,
         "medians": lambda: noise.vector_std,
         "totals": lambda: noise.std / RADIUS_STEPS,
+        "lengths": lambda: noise.std / RADIUS_STEPS,
         "cost": lambda: noise.std / COST_STEPS,
         "choose": lambda: noise,
         "cover": lambda: 0.01,
@@ -349,7 +355,7 @@ PLAIN = st.one_of(
 )
 KINDS = st.one_of(
     PLAIN,
-    st.sampled_from([Choosing(), Minimizing(COLUMNS), Totaling(COLUMNS), PersonCounting()]),
+    st.sampled_from([Choosing(), Minimizing(COLUMNS), Totaling(COLUMNS), PersonCounting(), Measuring()]),
     st.builds(Covering, st.integers(1, 9)),
     st.builds(Blocking, PLAIN, st.integers(1, 4)),
 )

@@ -94,6 +94,8 @@ MAKERS = {
     "local": points(PrivateKMeans, ROWS, model="local", **REPLACE),
     "local, stable": points(PrivateKMedian, ROWS, model="local", algorithm="stable", **SMALL, **REPLACE),
     "cells": sites(),
+    "cells, travel, persons": sites(groups=NAMES[:300], max_rows_per_group=3, travel=True),
+    "coverage, travel, delta, replace": sites(algorithm="coverage", travel=True, **SMALL, **REPLACE),
     "site hst, replace": sites(algorithm="hst", **REPLACE),
     "local search": sites(algorithm="local-search"),
     "local search, zcdp, replace": sites(algorithm="local-search", **SMALL, **REPLACE),

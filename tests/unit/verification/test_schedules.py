@@ -20,6 +20,7 @@ from spinney.algorithms.max_coverage import MaxCoverage
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
 from spinney.algorithms.registry import find
 from spinney.algorithms.tighten import Tightened
+from spinney.algorithms.travel import WithTravel
 from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
 from spinney.fits.record import plain_parameters
 from spinney.privacy import Budget, Unit
@@ -87,6 +88,7 @@ def planned():
     ]
     for algorithm, problem in itertools.product(sites, site_problems()):
         yield "sites", algorithm, problem
+        yield "sites", WithTravel(algorithm), problem
     yield "cover", MaxCoverage(), SimpleNamespace(k=3, family=SimpleNamespace(n_sets=4))
     for columns, measured, persons in itertools.product((1, 3), (0, 1), (False, True)):
         problem = SimpleNamespace(k=2, columns=[0] * columns, measured=np.arange(measured), has_persons=persons)
@@ -105,6 +107,7 @@ def facts_of(algorithm, problem):
         "tightened": type(algorithm) is Tightened,
         "persons": getattr(problem, "has_persons", False),
         "k_costs": False,
+        "travel": type(algorithm) is WithTravel,
         "measured": bool(getattr(problem, "measured", np.empty(0)).size),
     }
 
@@ -152,7 +155,7 @@ def test_every_name_that_is_planned_stands_for_its_question_and_every_name_of_a_
         if version == "2" and {key, *(f"release {base}" for base in [given.get("base")] if base)} - there:
             continue  # an algorithm since format 3
         lines = lines_of(data, key, about | {f"asked {blank(one)}": True for one in names}, given)
-        if version == "2" and ({"step 1", "stable round 1"} & set(names) or given.get("base") == "moments"):
+        if version == "2" and ({"step 1", "stable round 1", "travel"} & set(names) or given.get("base") == "moments"):
             assert paid(lines, "stable round 1") == [""]  # programs since format 3
             continue
         for part in parts:

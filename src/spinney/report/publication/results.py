@@ -49,6 +49,11 @@ BY_GOAL = {
     "farthest": "the longest travel",
     "opening-costs": "{} and costs of opening",
 }
+#: What is said of travel.
+TRAVEL = (
+    " Travel is the mean distance from the rows to their site, and behind it how far noise moved it at most, with probability "
+    "0.95; nothing stands there if too few rows are seen to tell."
+)
 #: How pictures are read.
 NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
 AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are in the table."
@@ -207,18 +212,29 @@ def _goal(release: SiteRelease) -> list[Block]:
     return [Paragraph(words + left)]
 
 
+def _travel(release: SiteRelease) -> list[str]:
+    """Return the mean travel to each site, as far as it is told."""
+    if release.travel is None or release.travel_margins is None:
+        return []
+    known = zip(release.travel.tolist(), release.travel_margins.tolist(), strict=True)
+    each = [(short(mean), within(mean, margin), short(float(f"{margin:.2g}"), 2)) for mean, margin in known]
+    exact = release.noise.is_exact
+    return ["" if mean == "nan" else mean if exact else f"{text or mean} \N{PLUS-MINUS SIGN} {to}" for mean, text, to in each]
+
+
 def _site_sections(release: SiteRelease, whole: bool, where: Geography | None) -> list[Section]:
     order = np.argsort(-release.sizes, kind="stable")[: len(release.sizes) if whole else SHOWN_LINES]
-    names = site_names(release)
+    names, travel = site_names(release), _travel(release)
+    told = [[Value(travel[i])] if travel else [] for i in order]
     rows = [
-        (Value(str(i)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size)
-        for i, size in zip(order, _bars(release, order), strict=True)
+        (Value(str(i)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size, *more)
+        for i, size, more in zip(order, _bars(release, order), told, strict=True)
     ]
     note = f"{NUMBERS} " + _margin_words(release).replace("A cluster", "A site")
+    note += TRAVEL if travel else ""
     note += _left_out(len(release.sizes), len(order), "sites")
-    grid = Sheet(
-        "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
-    )
+    heads = ("no.", "site", "kind", "rows", *(["mean travel"] if travel else []))
+    grid = Sheet("Sites, by the rows that each serves", heads, tuple(rows), 3, note, _bar_words(release))
     blocks: list[Block] = [grid, *_goal(release), _summary(release)]
     blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     drawing = (None if where is None else live_map(where, order)) or map_drawing(release, order)
