@@ -60,7 +60,8 @@ def table() -> str:
         over, costs = np.concatenate([run["over"] for run in runs]), np.array([run["costs"] for run in runs])
         width = 100 * np.median([run["width"] for run in runs])
         dearer = f"{(costs[:, 0] / costs[:, 1]).mean():.3f}"
-        rows.append([CASES[name][0], f"{100 * (over <= 1).mean():.1f}% of {len(over)}", f"{width:.1f}%", dearer])
+        fit = f"{CASES[name][0]}, {len(runs)} runs"
+        rows.append([fit, f"{100 * (over <= 1).mean():.1f}% of {len(over)}", f"{width:.1f}%", dearer])
     return markdown(["fit", "true mean within its margin", "margin over the mean", "cost over that without travel"], rows)
 
 
