@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
-from spinney.threads import each
+from spinney.threads import each, n_threads
 
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
@@ -181,7 +181,7 @@ def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.
 
 def by_blocks(task: Callable[[slice], None], n: int, work: int) -> None:
     """Let threads share n points, each of so much work, in stretches of whole blocks."""
-    size = max(WORK // max(work, 1) // BLOCK, 1) * BLOCK
+    size = max(WORK // max(work, 1), n // (2 * n_threads())) // BLOCK * BLOCK + BLOCK
     list(each(task, [slice(start, min(start + size, n)) for start in range(0, n, size)]))
 
 
