@@ -1,6 +1,6 @@
-"""One compiled call for a batch of rows: block by block they come in, are labeled, and add to counts or sums.
+"""One compiled call for a batch of rows: tile by tile they come in, are labeled, and add to counts or sums.
 
-A block stays in the first-level cache from the door to the sums, and no thread comes back to Python between blocks.
+A tile stays in the cache from the door to the sums, and no thread comes back to Python between tiles.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
 
 #: What labeled rows add to: nothing, rings, or sums of clipped offsets.
 LABELS, RINGS, OFFSETS = 0, 1, 2
+#: Numbers of a tile, what a walk takes of the rows at a time: the second-level cache has room for it and for what a search makes
+#: of it. It has at least so many rows, so that loops over them are worth their start, and at most a block.
+TILE_NUMBERS, LEAST_TILE = 48 * 2**10, 64
 #: Rows that are made 64-bit at a time, if they are not.
 STRETCH = 2**13
 _BIN_SHIFT = GRID_BITS - BIN_BITS
@@ -112,8 +115,9 @@ def _walk_near(  # type: ignore[no-untyped-def]
 
     ``fences`` are those of the form in which rows are labeled, and of places on the grid.
     """
-    for start in range(0, labels.size, BLOCK):
-        size = min(BLOCK, labels.size - start)
+    tile = slab.shape[2] - GAP
+    for start in range(0, labels.size, tile):
+        size = min(tile, labels.size - start)
         if looks:
             enter_slab(rows, start, slab, size, mask, fences[0], radius, nan_to_center, first_form, is_known, alive)
             if centers.shape[0] > 1:
@@ -135,8 +139,9 @@ def _walk_near(  # type: ignore[no-untyped-def]
 @compiled
 def _walk_bins(rows, mask, is_known, fences, nan_to_center, radius, slab, alive, counts):  # type: ignore[no-untyped-def]
     """Let rows in as places on the grid, and count those that count in equal bins of each column."""
-    for start in range(0, rows.shape[0], BLOCK):
-        size = min(BLOCK, rows.shape[0] - start)
+    tile = slab.shape[2] - GAP
+    for start in range(0, rows.shape[0], tile):
+        size = min(tile, rows.shape[0] - start)
         enter_slab(rows, start, slab, size, mask, fences, radius, nan_to_center, STEPS, is_known, alive)
         for t in range(slab.shape[1]):
             for i in range(size):
@@ -150,8 +155,9 @@ def _walk_codes(  # type: ignore[no-untyped-def]
     found, kept, codes,
 ):  # fmt: skip
     """Let rows in as places on the grid, and write the path codes of those that count from a place on; return the next place."""
-    for start in range(0, rows.shape[0], BLOCK):
-        size = min(BLOCK, rows.shape[0] - start)
+    tile = slab.shape[2] - GAP
+    for start in range(0, rows.shape[0], tile):
+        size = min(tile, rows.shape[0] - start)
         enter_slab(rows, start, slab, size, mask, fences, radius, nan_to_center, STEPS, is_known, alive)
         read_codes(slab, size, axes, fractions, digits, numbers, table, steps, sides, found)
         for i in range(size):
@@ -174,8 +180,10 @@ def ready(rows: NDArray[Any]) -> Iterator[tuple[slice, FloatArray]]:
 
 
 def _known(mask: NDArray[np.uint8], door: Door, form: int) -> tuple[Any, ...]:
-    """Return what a walk knows of its rows and their door, a slab of one block, and which of its rows count unless told."""
-    slab, alive = np.empty((1, door.lower.size, BLOCK + GAP)), np.ones((1, BLOCK), dtype=np.bool_)
+    """Return what a walk knows of its rows and their door, a slab of one tile, and which of its rows count unless told."""
+    d = door.lower.size
+    tile = min(max(TILE_NUMBERS // d // LEAST_TILE, 1) * LEAST_TILE, BLOCK)
+    slab, alive = np.empty((1, d, tile + GAP)), np.ones((1, BLOCK), dtype=np.bool_)
     return mask is FINITE, fences_of(door, form), door.nan_to_center, door.radius, slab, alive
 
 

@@ -1,11 +1,15 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
-from spinney.curators.kernels import find_nearest
+from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, Near, enter
+from spinney.curators.kernels import count_columns, count_rings, find_nearest, sum_offsets
+from spinney.curators.walks import LEAST_TILE, TILE_NUMBERS, walk_codes
 from spinney.spaces.box import Ball, Box
 from spinney.spaces.grid import GRID_BITS, door
 from spinney.spaces.nearest import BLOCK, SLAB_POINTS, nearest, scale_centers
+from spinney.trees.quadtree import Splits
 
 NO_MASK = np.empty(0, np.uint8)
 DOMAINS = [Box((-1, 0), (1, 3)).domain(2), Ball(1.5, (0.5, 1)).domain(2)]
@@ -100,3 +104,33 @@ def test_labels_are_those_of_clipped_rows(scale):
         values, alive = entered(rows, NO_MASK, domain, False, CLIPPED)
         labels = find_nearest(rows, NO_MASK, door(domain, False), scale_centers(centers))
         np.testing.assert_array_equal(labels, np.where(alive, nearest(values, centers)[1], -1))
+
+
+@given(
+    d=st.sampled_from([1, 3, TILE_NUMBERS // BLOCK, TILE_NUMBERS // BLOCK + 1, TILE_NUMBERS // LEAST_TILE, 999]),
+    n=st.integers(1, 2 * BLOCK + 3),
+    is_ball=st.booleans(),
+    nan_to_center=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_parts_of_the_rows_add_up_to_all_however_many_columns_they_have(d, n, is_ball, nan_to_center, seed):
+    """Wide rows are taken fewer at a time; where one stands among others changes nothing."""
+    rng = np.random.default_rng(seed)
+    rows, mask = rng.normal(size=(n, d)) / np.sqrt(d), rng.integers(2, size=n).astype(np.uint8)
+    rows[rng.integers(n, size=n // 9), rng.integers(d, size=n // 9)] = np.nan
+    domain = (Ball(0.9, [0.1] * d) if is_ball else Box([-0.2] * d, [0.3] * d)).domain(d)
+    outer, centers, splits = door(domain, nan_to_center), rng.normal(size=(3, d)) / np.sqrt(d), Splits.of(domain)
+    widths = rng.uniform(0.5, 2, d)
+
+    def answers(rows, mask):
+        labels, codes = np.empty(len(rows), np.int32), np.empty((len(rows), splits.words), np.uint64)
+        near = Near(scale_centers(centers), labels)
+        rings = count_rings(rows, mask, outer, near, centers, np.array([0.1, 0.5, 1.0]), widths)
+        sums = sum_offsets(rows, mask, outer, labels, centers, np.array([0.1, 0.9, 2.0]), widths, "mean")
+        kept = walk_codes(rows, mask, outer, splits.route, splits.words, codes)
+        return rings, *sums, count_columns(rows, mask, outer), labels, codes[:kept]
+
+    cuts = np.unique(rng.integers(n, size=5))
+    parts = map(answers, np.split(rows, cuts), np.split(mask, cuts))
+    for place, (found, *each) in enumerate(zip(answers(rows, mask), *parts, strict=True)):
+        np.testing.assert_array_equal(found, np.concatenate(each) if place > 3 else sum(each))
