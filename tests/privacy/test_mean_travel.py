@@ -25,9 +25,13 @@ from spinney import (
     verify,
 )
 from spinney.algorithms import Cells, SiteHST
-from spinney.algorithms.travel import SHARE
+from spinney.algorithms.result import Result
+from spinney.algorithms.travel import SHARE, _mean_travel
 from spinney.audit import demand_pairs, replay_pairs
+from spinney.mechanisms import Noise
 from spinney.privacy import Unit
+from spinney.questions.sums import RADIUS_STEPS
+from spinney.questions.totals import TotalAnswer
 
 LINE = FiniteMetric.from_points([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
 GOALS = st.sampled_from([None, None, Capacities(9.0), WithinReach(0.6)])
@@ -94,6 +98,32 @@ def test_means_are_those_of_the_rows_that_go_to_each_site_and_always_public_leng
         assert np.isnan(mean) == (loads[here].sum() == 0)
         if not np.isnan(mean):
             assert mean == pytest.approx(np.average(own[here], weights=loads[here]), abs=1e-6 * np.ptp(own[here]))
+
+
+@given(seed=st.integers(0, 2**32), totals=st.lists(st.integers(-(2**61), 2**61), min_size=3, max_size=3))
+@settings(deadline=None, max_examples=100, derandomize=True)
+def test_any_answer_gives_lengths_of_the_catchment_and_all_of_its_range_is_asked_about(seed, totals):
+    rng = np.random.default_rng(seed)
+    labels, distances = rng.integers(-1, 3, 9), rng.integers(0, 4, 9) * rng.choice([1e-200, 1.0, 1e99])
+    sizes, asked = rng.integers(0, 60, 3) ** 2, []
+
+    class Stub:
+        def ask(self, name, question):
+            asked.append(question)
+            return TotalAnswer(np.array(totals) / RADIUS_STEPS, Noise("laplace", 10.0 * RADIUS_STEPS))
+
+    result = Result(np.arange(3), sizes, Noise("laplace", 20.0), np.empty(0), np.empty(0))
+    means, margins = _mean_travel(Stub(), result, labels, distances)
+    for site in range(3):
+        lengths, steps = distances[labels == site], asked[0].steps[labels == site]
+        if not len(lengths):
+            assert np.isnan(means[site])
+            continue
+        ends = {-RADIUS_STEPS, RADIUS_STEPS} if np.ptp(lengths) > 0 else {0}
+        assert {steps.min(), steps.max()} == ends
+        assert np.isnan(means[site]) == np.isnan(margins[site]) == (sizes[site] <= 2 * Noise("laplace", 20.0).std)
+        assert np.isnan(means[site]) or lengths.min() <= means[site] <= lengths.max()
+    assert (asked[0].steps[labels < 0] == 0).all()
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
