@@ -37,8 +37,8 @@ LABELS, RINGS, OFFSETS = 0, 1, 2
 #: Numbers of a tile, what a walk takes of the rows at a time: the second-level cache has room for it and for what a search makes
 #: of it. It has at least so many rows, so that loops over them are worth their start, and at most a block.
 TILE_NUMBERS, LEAST_TILE = 48 * 2**10, 64
-#: Rows that are made 64-bit at a time, if they are not.
-STRETCH = 2**13
+#: Rows that are made 64-bit at a time, if they are not, and numbers of them if they are wide: they stay in the cache until read.
+STRETCH, STRETCH_NUMBERS = 2**13, 2**17
 _BIN_SHIFT = GRID_BITS - BIN_BITS
 _NO_CENTERS = scale_centers(np.zeros((1, 1)))
 
@@ -169,14 +169,18 @@ def _walk_codes(  # type: ignore[no-untyped-def]
 
 
 def ready(rows: NDArray[Any]) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield stretches of rows as 64-bit floats row by row: all at once if that is what they are."""
-    rows = as_floats(rows)
-    is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous
-    size = max(len(rows), 1) if is_ready else STRETCH
-    for start in range(0, len(rows), size):
-        here = slice(start, min(start + size, len(rows)))
+    """Yield stretches of rows as 64-bit floats row by row: all at once if that is what they are; the next one is in its place."""
+    n, d = rows.shape
+    if rows.dtype == np.float64 and rows.flags.c_contiguous:
+        yield slice(0, n), as_floats(rows)
+        return
+    size = min(max(STRETCH_NUMBERS // d // BLOCK, 1) * BLOCK, STRETCH, n)
+    found = np.empty((size, d))
+    for start in range(0, n, max(size, 1)):
+        here = slice(start, min(start + size, n))
         with np.errstate(all="ignore"):  # a warning must not reveal a value
-            yield here, rows[here] if is_ready else as_floats(np.ascontiguousarray(rows[here], dtype=np.float64))
+            found[: here.stop - start] = rows[here]
+        yield here, as_floats(found[: here.stop - start])
 
 
 def _known(mask: NDArray[np.uint8], door: Door, form: int) -> tuple[Any, ...]:

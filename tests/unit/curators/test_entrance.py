@@ -111,13 +111,15 @@ def test_labels_are_those_of_clipped_rows(scale):
     n=st.integers(1, 2 * BLOCK + 3),
     is_ball=st.booleans(),
     nan_to_center=st.booleans(),
+    kind=st.sampled_from(["f2", "f4", "f8"]),
     seed=st.integers(0, 99),
 )
-def test_parts_of_the_rows_add_up_to_all_however_many_columns_they_have(d, n, is_ball, nan_to_center, seed):
-    """Wide rows are taken fewer at a time; where one stands among others changes nothing."""
+def test_parts_of_the_rows_add_up_to_all_however_many_columns_they_have(d, n, is_ball, nan_to_center, kind, seed):
+    """Wide rows are taken fewer at a time, and made 64-bit in stretches; where one stands among others changes nothing."""
     rng = np.random.default_rng(seed)
     rows, mask = rng.normal(size=(n, d)) / np.sqrt(d), rng.integers(2, size=n).astype(np.uint8)
     rows[rng.integers(n, size=n // 9), rng.integers(d, size=n // 9)] = np.nan
+    rows = rows.astype(kind)
     domain = (Ball(0.9, [0.1] * d) if is_ball else Box([-0.2] * d, [0.3] * d)).domain(d)
     outer, centers, splits = door(domain, nan_to_center), rng.normal(size=(3, d)) / np.sqrt(d), Splits.of(domain)
     widths = rng.uniform(0.5, 2, d)
@@ -132,5 +134,5 @@ def test_parts_of_the_rows_add_up_to_all_however_many_columns_they_have(d, n, is
 
     cuts = np.unique(rng.integers(n, size=5))
     parts = map(answers, np.split(rows, cuts), np.split(mask, cuts))
-    for place, (found, *each) in enumerate(zip(answers(rows, mask), *parts, strict=True)):
+    for place, (found, *each) in enumerate(zip(answers(rows.astype(np.float64), mask), *parts, strict=True)):
         np.testing.assert_array_equal(found, np.concatenate(each) if place > 3 else sum(each))
