@@ -12,8 +12,11 @@ import numpy as np
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
-from spinney.spaces.nearest import BLOCK, WORK, as_slab, by_blocks
+from spinney.spaces.nearest import BLOCK, as_slab, by_blocks
 from spinney.threads import each
+
+#: Numbers of points from which on threads share the places that are tried for one exchange: half a millisecond each.
+WORTH_THREADS = 2**18
 
 
 @compiled
@@ -110,6 +113,6 @@ class Exchanges:
             return missed.min() - saved, int(np.argmin(missed)), place
 
         places, found = np.minimum(drawn, len(self.points) - 1).tolist(), self.centers.copy()
-        _, gone, place = min((each if self.points.size > WORK else map)(weigh, places), key=lambda one: one[0])
+        _, gone, place = min((each if self.points.size > WORTH_THREADS else map)(weigh, places), key=lambda one: one[0])
         found[gone] = self.points[place]
         return found
