@@ -252,7 +252,7 @@ class OwnTravel(Cells):
         ({"algorithm": OwnTravel()}, (ParameterError, BudgetError, ValueError)),
         ({"algorithm": OwnTravel, "epsilon": 1.0}, ParameterError),
     ],
-    ids=str,
+    ids=["a number", "a text", "an array", "an own plan", "an own part", "a class"],
 )
 def test_what_leaves_nothing_for_travel_is_refused_before_anything_is_charged(asked, error, tmp_path):
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=9)
