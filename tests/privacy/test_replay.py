@@ -92,9 +92,9 @@ def test_steps_with_half_their_noise_are_seen(d, estimator, adjacency, delta):
 def test_these_budgets_ask_in_different_ways():
     """Or the tests above would look at one path alone."""
     ways, case = set(), Case("tree", n_features=9)
-    for epsilon in (0.05, 1.0, 9.0):
+    for k, epsilon in ((40, 0.05), (5, 0.05), (5, 1.0), (5, 9.0)):
         for rows in (case.rows, case.rows[:50]):
-            names = [one.charge.name for one in record(case.model(k=5, epsilon=epsilon), rows).questions]
+            names = [one.charge.name for one in record(case.model(k=k, epsilon=epsilon), rows).questions]
             ways.add((any(name.endswith("leaves") for name in names), sum("step" in name for name in names)))
     assert {True, False} == {is_seen for is_seen, _ in ways}
     assert len(ways) > 2

@@ -109,7 +109,7 @@ def test_all_questions_have_a_beginning_an_end_and_draws_with_a_sensitivity(adja
     model = PrivateKMedian(2, epsilon=1.0, bounds=(-1, 1), algorithm=Stable(median_step="objective"), adjacency=adjacency)
     asked |= check_events(record(model, ROWS).events)
     for algorithm in ("coverage", "local-search"):
-        model = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm=algorithm, adjacency=adjacency)
+        model = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm=algorithm, adjacency=adjacency, travel=True)
         asked |= check_events(record(model, [1, 2, 3]).events)
     frame = pl.DataFrame(ROWS, schema=["x", "y"])
     model = PrivateKMeans(2, epsilon=1.0, bounds={"x": (-1, 1)}, adjacency=adjacency, max_rows_per_group=2)
