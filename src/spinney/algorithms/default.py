@@ -3,8 +3,8 @@
 1. ``rows``      a noisy number of rows, by which all later decisions go.
 2. ``columns``, ``splits``, ``leaves``   the summary: leaves of a private tree as weighted points (`summary.py`).
 3. Free: the summary is clustered. If the number of clusters is to be found, it is found here.
-4. ``radii i``, ``step i``   private steps (`step.py`), as many as are worth their noise (`schedule.py`). If not even one center
-   in k is, no summary is made: the mean alone is moved, and the last step gets what the summary would have cost.
+4. ``radii i``, ``step i``   private steps of all centers (`step.py`), as many as are worth their noise (`schedule.py`). Where
+   noise is so large that only the mean of all rows can be found, there is no summary, and the last step gets its budget too.
 5. ``sizes``     noisy sizes of the released clusters.
 
 Letters: k clusters, d columns. Shares of the budget are a closed form of both: the more columns there are, the less a tree of so

@@ -3,7 +3,7 @@
 Two clusters that lie in one cell of a tree get one center between them, and another center is left without rows. Lloyd's steps
 never mend that. But a plane through the mean of two clusters has one of them on each side, whatever its direction, if they are
 farther apart than they are wide. So a center that is worth little is put beside the one whose rows lie farthest, and the next
-step parts them. Where more than two may share one, several are.
+step parts them. Where more than two clusters may share a center, several are put beside it.
 
 All of it is post-processing of noisy answers. Proof: ``proofs/polish.md``.
 """

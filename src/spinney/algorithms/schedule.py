@@ -45,9 +45,10 @@ class Schedule:
 
     @property
     def is_seen(self) -> bool:
-        """Whether a summary is made: if a center gains less than noise costs that moves all rows, only their mean is asked for.
+        """Whether a summary is made.
 
-        But clusters are counted on it.
+        It is not if a center gains less than the noise in the mean of all rows costs: then only that mean is asked for. But
+        clusters are counted on a summary.
         """
         if self.problem.n_features < FEW_COLUMNS or self.problem.is_counted:
             return True
